@@ -89,7 +89,7 @@ def columns(request: HttpRequest, draft: Release) -> HttpResponseBase:
     if form.is_valid():
         return _after_columns(request, draft)
     declared = form.declared
-    ticked = draft.columns or form.initial["columns"]
+    ticked = draft.columns or form.initial["columns"] or []
     context = {"declared": declared, **choices.cells(declared, ticked, draft.people)}
     return _page(request, "columns", draft, form, **context)
 

@@ -8,7 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from dpportal.datasets import services as dataset_services
 from dpportal.releases.models import Release
+from dpportal.releases.products import PRODUCTS
 from mechanisms import registry
 from mechanisms.accounting import Definition
 
@@ -26,6 +28,17 @@ def address(draft: Release, step: str) -> str:
 def test_a_new_release_is_saved_from_the_first_step(desk, dataset):
     answer = desk.post(reverse("releases:start", args=[dataset.pk]))
     assert answer.url == address(Release.objects.get(), "product")
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_the_columns_of_a_fresh_draft_of_each_product_are_asked_for(desk, dataset, product):
+    # Randomised answers are for this protection alone.
+    dataset_services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    begun = desk.post(reverse("releases:start", args=[dataset.pk]))
+    answer = desk.post(begun.url, {"product": product, "title": "Fresh"}, follow=True)
+    draft = Release.objects.get()
+    assert (draft.product, answer.status_code) == (product, 200)
+    assert desk.get(address(draft, "columns")).status_code == 200
 
 
 def test_chosen_columns_are_saved(desk, draft):
