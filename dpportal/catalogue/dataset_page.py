@@ -24,6 +24,7 @@ from dpportal.platform.listed_names import listed_values
 from dpportal.publications.draft import PUBLIC
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
+from dpportal.value_choices.disclosure import PublishedLoss, losses_of
 from mechanisms.domain import Attribute, Date, Integer, Real
 
 # Of a column's values: so many are named, where there are not too many to be written out.
@@ -55,14 +56,16 @@ def page(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
     return render(request, "catalogue/dataset.html", context)
 
 
-def _withdrawn(dataset: Dataset) -> list[ChargedPublication]:
-    """What readers saw and cannot see any more, newest first: it stays paid for."""
+def _withdrawn(dataset: Dataset) -> list[tuple[ChargedPublication, PublishedLoss]]:
+    """What readers saw and cannot see any more, with its cost, newest first: it stays paid for."""
     rows: list[ChargedPublication] = []
     for kind in (Release, Stream):
         were_public = kind.objects.filter(dataset=dataset, published_at__isnull=False)
         gone = were_public.exclude(withdrawn_at=None).select_related("charge__budget").defer(*kind.UNLISTED)
         rows += gone.order_by("-withdrawn_at")[:PAGE_SIZE]
-    return sorted(rows, key=lambda row: str(row.withdrawn_at), reverse=True)[:PAGE_SIZE]
+    newest = sorted(rows, key=lambda row: str(row.withdrawn_at), reverse=True)[:PAGE_SIZE]
+    losses = losses_of(newest)
+    return [(row, losses[row.pk]) for row in newest]
 
 
 def _replaced(older: Iterable[UUID]) -> dict[UUID, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import timedelta
 
@@ -105,10 +106,11 @@ def give_up(upload: DirectUpload) -> None:
             default_storage.delete(upload.stored)
 
 
-def sweep() -> None:
+def sweep(folders: Collection[str]) -> None:
     """Give up what was begun long ago, whether a row remembers it or not.
 
-    The portal, too, sends large files in parts: a worker that is killed leaves those of a table in the bucket.
+    The portal, too, sends large files in parts: a worker that is killed leaves those of a table in the bucket. folders:
+    those of the portal, since a bucket may have another program's beside them.
     """
     latest = timezone.now() - UNFINISHED_FOR
     if settings.DIRECT_UPLOADS:
@@ -117,4 +119,4 @@ def sweep() -> None:
     if hasattr(default_storage, "abort_begun_before"):
         # An account that may not list them keeps nothing else from its turn.
         with suppress(storage.StorageFault):
-            default_storage.abort_begun_before(latest)
+            default_storage.abort_begun_before(latest, folders)

@@ -16,19 +16,13 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 
 from dpportal.budgets import charge_journal, charge_places
-from dpportal.catalogue import bundle_checks
 from dpportal.history import heads
 from dpportal.operations import sweeping
+from dpportal.operations.stored_folders import STORED
 from dpportal.platform import journal, master_key, storage
 from dpportal.platform.journal import MemoryFaultError
-from dpportal.releases.products.queries import matrices, strategies
-from dpportal.streams import downloads, period_journal
+from dpportal.streams import period_journal
 
-# Of the file storage; `uploads` was an earlier version's.
-STORED = frozenset(
-    {downloads.FOLDER, bundle_checks.FOLDER, matrices.FOLDER, strategies.FOLDER}
-    | {"records", "releases", "uploads"}
-)
 # Of the memory, where files lie one below the folder of whom they are about.
 REMEMBERED = (charge_journal.FOLDER, charge_places.FOLDER, period_journal.FOLDER)
 HISTORY, HEAD = heads.NAME.split("/")

@@ -37,6 +37,7 @@ from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
 from dpportal.notices import delivery_job
 from dpportal.operations import demonstration
+from dpportal.operations.stored_folders import STORED
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.sealing_faults import KeyMissingFault
@@ -106,7 +107,7 @@ def sweep_files() -> None:
     failures = _failures_of(
         SessionStore.clear_expired,
         reset_limits.forget,
-        direct_upload.sweep,
+        _give_up_uploads,
         resumable_upload.sweep,
         release_tasks.sweep_words,
         downloads.request_all,
@@ -120,6 +121,10 @@ def sweep_files() -> None:
     )
     if failures:
         raise failures[0]
+
+
+def _give_up_uploads() -> None:
+    direct_upload.sweep(STORED)
 
 
 def _erase_again() -> None:

@@ -104,9 +104,10 @@ def erase(name: str) -> None:
 
 
 def erase_all(folder: str) -> None:
-    """Erase the content of all files of a folder; their names stay."""
+    """Erase the content of all files of a folder, also of those that were not completed; their names stay."""
     for name in names(folder):
         erase(f"{folder}/{name}")
+    _reach(folder, lambda: storage.drop_parts(_path(PARTS), _path(folder)))
 
 
 def names(folder: str) -> list[str]:

@@ -266,7 +266,7 @@ def replace_durably(path: Path, content: bytes, parts: Path) -> None:
 
     parts: a folder on the same file system, for the file until it is complete.
     """
-    _complete_part(parts, content).replace(path)
+    _complete_part(parts, path, content).replace(path)
     _fsync(path.parent)
 
 
@@ -275,27 +275,34 @@ def create_durably(path: Path, content: bytes, parts: Path) -> bool:
 
     A link and not a rename, so that of several writers, on whatever machines, the first one's file stays.
     """
-    part = _complete_part(parts, content)
+    part = _complete_part(parts, path, content)
     try:
         os.link(part, path)
         created = True
     except FileExistsError:
-        created = part.samefile(path)  # a file server's answer was lost, and the question repeated
+        # A file server's answer was lost, and the question repeated.
+        created = part.exists() and part.samefile(path)
     finally:
-        part.unlink()
+        part.unlink(missing_ok=True)  # `drop_parts` may have been earlier
     _fsync(path.parent)  # who reads the other one's file relies on it, too
     return created
 
 
-def _complete_part(folder: Path, content: bytes) -> Path:
-    """A new file with this content, which the disk has."""
-    part = folder / f"{uuid.uuid4().hex}{PART}"
+def _complete_part(folder: Path, path: Path, content: bytes) -> Path:
+    """A new file with this content, which the disk has. path: where it will be."""
+    part = folder / f"{path.parent.name}.{uuid.uuid4().hex}{PART}"
     descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     return part
+
+
+def drop_parts(parts: Path, folder: Path) -> None:
+    """Delete what processes that died left of files of a folder before these were complete, or with a second name."""
+    for part in parts.glob(f"{folder.name}.*{PART}"):
+        part.unlink(missing_ok=True)
 
 
 def make_folder(path: Path) -> None:

@@ -61,7 +61,7 @@ class ReaderPages(Generic[P]):
     see its dataset sees it before it is public, too. metadata: how it is cited. charts: the figures of its page, by the
     names that addresses have for them. files: of its bundle, none while they
     are being written; may raise Http404. forget_lost: has files written again that its rows name and the storage lacks.
-    main_table: the CSV file that a program gets that asks the page's address for CSV.
+    main_table: the CSV file that a program gets that asks the page's address for CSV. cost: what it cost, in words.
     """
 
     space: str
@@ -72,6 +72,7 @@ class ReaderPages(Generic[P]):
     files: Callable[[P], Sequence[PublishedFile]]
     forget_lost: Callable[[P], None]
     main_table: Callable[[P], str]
+    cost: Callable[[P], str]
 
     def page(
         self, view: Callable[Concatenate[HttpRequest, P, ...], HttpResponseBase]
@@ -90,8 +91,8 @@ class ReaderPages(Generic[P]):
                 return view(request, publication, *rest)
             if publication.withdrawn_at is None:
                 raise Http404
-            context = {"nav_section": self.space, "publication": publication}
-            return render(request, "withdrawn.html", context, status=GONE)
+            context = {"publication": publication, "cost": self.cost(publication)}
+            return render(request, "withdrawn.html", {"nav_section": self.space, **context}, status=GONE)
 
         return shown
 

@@ -262,7 +262,7 @@ def _counted_rows(release_id: uuid.UUID, *, is_of_now: bool) -> CountedRows:
     release = rows.get(pk=release_id)
     declaration = release.declaration
     return CountedRows(
-        declaration.pk,
+        frozenset(release.domain.attributes),
         tuple(a.shown_name for a in release.leaving_attributes if a.leaves_out),
         declaration.max_rows if declaration.unit_column else None,
         is_of_now,

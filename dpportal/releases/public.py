@@ -111,6 +111,7 @@ pages = ReaderPages(
     files=current_files,
     forget_lost=forget_lost,
     main_table=main_table,
+    cost=lambda release: str(PublishedLoss.of(release)),
 )
 
 

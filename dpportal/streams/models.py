@@ -96,7 +96,7 @@ class Stream(ChargedPublication):
 
     @property
     def counted_rows(self) -> CountedRows:
-        return CountedRows(self.domain_version_id, is_of_periods=True)
+        return CountedRows(is_of_periods=True)
 
     @property
     def is_opening(self) -> bool:

@@ -59,6 +59,7 @@ pages = ReaderPages(
     files=files,
     forget_lost=downloads.forget_lost,
     main_table=lambda _stream: SERIES,
+    cost=lambda stream: str(PublishedLoss.of(stream)),
 )
 
 

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -88,11 +88,11 @@ class PrivateS3Storage(S3Storage):  # type: ignore[misc]
     def url(self, *_args: object, **_options: object) -> str:
         raise ValueError("private files have no URL")
 
-    def abort_begun_before(self, moment: datetime) -> None:
-        """Delete the parts of every file that was begun before and never made, by whomever."""
-        place = self.key("")
+    def abort_begun_before(self, moment: datetime, folders: Collection[str]) -> None:
+        """Delete the parts of every file that was begun before and never made, in these folders of the storage."""
+        places = tuple(f"{self.key(folder)}/" for folder in folders)
         for each in self._begun():
-            if each["Initiated"] < moment and each["Key"].startswith(place):
+            if each["Initiated"] < moment and each["Key"].startswith(places):
                 self.abort(each["Key"], each["UploadId"])
 
     def abort(self, key: str, upload: str) -> None:

@@ -13,7 +13,8 @@ from dpportal.datasets import services as datasets
 from dpportal.releases import services, tasks
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
-from mechanisms.domain import Categorical
+from mechanisms.domain import Categorical, Integer
+from tests.dpportal import building
 from tests.dpportal.releases.products import building as products
 
 
@@ -55,6 +56,22 @@ def test_it_says_whether_releases_compare_where_there_is_another(client, dataset
     services.publish(products.finished(dataset, "histogram", ["age"], "0.1", "laplace-histogram"), curator)
     page = " ".join(client.get(published.get_absolute_url()).text.split())
     assert "You may compare these: they count the same rows." in page and "Compare them with care" not in page
+
+
+@pytest.mark.slow
+def test_what_neither_release_tells_of_makes_no_difference(client, dataset, curator, administrator):
+    """A further column that is declared between them, and another protection."""
+    datasets.declare(dataset, "age", None)
+    one = products.finished(dataset, "histogram", ["colour"], "0.1", "laplace-histogram")
+    services.publish(one, curator)
+    datasets.declare(dataset, "age", Integer("age", lower=0, upper=99, width=10))
+    datasets.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    building.granted(dataset, administrator, knowing=True)
+    other = products.finished(dataset, "histogram", ["colour"], "0.1", "laplace-histogram")
+    services.publish(other, curator)
+    for each in (one, other):
+        page = " ".join(client.get(each.get_absolute_url()).text.split())
+        assert "You may compare these: they count the same rows." in page
 
 
 @pytest.mark.slow

@@ -129,7 +129,8 @@ def test_who_opens_a_withdrawn_release_reads_why_and_is_led_on(desk, older, newe
     answer = desk.get(older.get_absolute_url())
     assert answer.status_code == 410
     assert "A column was &lt;wrong&gt;." in answer.text
-    assert f"Its privacy cost stays spent: ε {plain(older.amount)}," in " ".join(answer.text.split())
+    cost = f"Its privacy cost about the people in its dataset stays spent: ε = {plain(older.amount)}."
+    assert cost in " ".join(answer.text.split())
     assert newer.get_absolute_url() in answer.text
 
 

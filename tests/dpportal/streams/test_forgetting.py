@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
@@ -75,6 +76,28 @@ def test_a_writer_that_nobody_waits_for_leaves_nothing_of_an_ended_stream(publis
     monkeypatch.undo()
     assert journal.holds(f"{period_journal.FOLDER}/{published.pk}/5")
     assert remembered(published) == []
+
+
+class Killed(BaseException):
+    """A process that ends at once."""
+
+
+@pytest.mark.parametrize("places", [["os.link", "pathlib.Path.unlink"], ["pathlib.Path.unlink"]])
+def test_what_a_killed_writer_did_not_complete_goes_too(published, places, monkeypatch):
+    """It died before its file had its name, or before the other name of it was gone."""
+
+    def killed(*_arguments: object, **_options: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as died, pytest.raises(Killed):
+        for place in places:
+            died.setattr(place, killed)
+        execution.publish(published.pk, [Update(2, (7,), Period.Source.TYPED)])
+    parts = Path(settings.MEMORY_DIR) / journal.PARTS
+    assert len(list(parts.iterdir())) == 1
+    end(published)
+    tasks.sweep()
+    assert remembered(published) == [] == list(parts.iterdir())
 
 
 def test_of_a_restored_database_the_memory_keeps_what_another_one_needs(published):

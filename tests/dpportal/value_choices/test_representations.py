@@ -168,6 +168,16 @@ def test_all_that_names_the_cost_names_the_choice_and_its_delta(chosen, client, 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("kind", ["histogram", "streams"])
+def test_what_was_withdrawn_names_them_still(chosen, client, kind):
+    publication = published(chosen, kind)
+    of = stream_services if kind == "streams" else services
+    of.withdraw(publication, publication.created_by, "")
+    for address in (publication.get_absolute_url(), reverse("public_dataset", args=[chosen.pk])):
+        assert str(PublishedLoss.of(publication)) in read(client.get(address).text)
+
+
+@pytest.mark.slow
 def test_values_that_were_chosen_twice_have_one_sentence(chosen, client, tmp_path):
     CHOICES.run(requested(chosen).pk)
     publication = published(chosen, "histogram")

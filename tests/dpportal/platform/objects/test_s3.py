@@ -206,3 +206,14 @@ def test_the_parts_of_a_file_that_a_killed_worker_sent_are_swept(store, monkeypa
     sweeping.sweep_files()
     with pytest.raises(client.exceptions.ClientError):
         client.list_parts(**place, UploadId=begun)
+
+
+def test_only_what_the_portal_began_itself_is_given_up(store, monkeypatch):
+    """A bucket may have another program's files beside the portal's."""
+    client, bucket = default_storage.client, default_storage.bucket_name
+    for name in ("records/a/table.parquet", "payroll/backup.tar", "recordsofothers/x"):
+        client.create_multipart_upload(Bucket=bucket, Key=name)
+    monkeypatch.setattr(direct_upload, "UNFINISHED_FOR", timedelta(seconds=-60))
+    sweeping._give_up_uploads()
+    left = {each["Key"] for each in client.list_multipart_uploads(Bucket=bucket)["Uploads"]}
+    assert left == {"payroll/backup.tar", "recordsofothers/x"}
