@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dpportal.catalogue import bundle_checks
-from dpportal.platform import records_guard
 from dpportal.releases.products.queries import matrices, strategies
 from dpportal.streams import downloads
 
 # `uploads` was an earlier version's.
 STORED = frozenset(
     {downloads.FOLDER, bundle_checks.FOLDER, matrices.FOLDER, strategies.FOLDER}
-    | {records_guard.FOLDER, "releases", "uploads"}
+    | {"records", "releases", "uploads"}
 )

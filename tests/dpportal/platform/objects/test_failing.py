@@ -131,7 +131,7 @@ def test_a_measurement_that_cannot_be_stored_was_never_drawn(failing, dataset, t
 
 @pytest.mark.slow
 @pytest.mark.sampled
-@pytest.mark.parametrize("place", ["/bundle/", "public.json", "comparison"])
+@pytest.mark.parametrize("place", ["/bundle/", "/page/", "comparison"])
 def test_what_is_measured_is_finished_later_from_the_same_measurement(failing, dataset, tries, place):
     release = building.requested_release(dataset)
     failing.fails("PUT", place, IS_FULL, times=3 * tries)
@@ -153,7 +153,7 @@ def test_a_page_whose_files_cannot_be_had_says_so(failing, ready, client, what):
     client.force_login(ready.created_by)
     artifact = ready.artifacts.get(name__endswith=".zip")
     pages = {
-        "public.json": f"/releases/{ready.pk}/",
+        "/page/": f"/releases/{ready.pk}/",
         "comparison": f"/releases/{ready.pk}/compare/",
         "records": f"/datasets/{ready.dataset_id}/rows/",
     }
