@@ -21,7 +21,7 @@ def beside(release: Release) -> dict[str, str]:
 
 def names_beside(release: Release) -> set[str]:
     """What these files are called, whether they are there or not."""
-    return {results.page_name(release), stored_estimates.stored_name(release)}
+    return {results.page_name(release), *stored_estimates.stored_names(release)}
 
 
 def note(release: Release, beside: Mapping[str, str]) -> None:

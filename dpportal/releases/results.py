@@ -57,13 +57,14 @@ def store_page(reconstructed: AnyReconstructed, page: Json) -> str:
     Returns the page's name, for the release's row: a worker that wakes late writes one that no row points to.
     """
     presenter = presenter_of(reconstructed.release)
+    name = storage.random_name(f"releases/{reconstructed.release.pk}/page", ".json")
     estimates = presenter.stored_estimates(reconstructed)
     if estimates is not None:
-        stored_estimates.keep_estimates(reconstructed.release, estimates)
+        stored_estimates.keep_estimates(name, estimates)
     with storage.scratch_folder() as scratch:
         path = scratch / "public.json"
         path.write_text(json.dumps(_in_each_language(page, presenter.stored)))
-        return storage.keep_under_random_name(path, f"releases/{reconstructed.release.pk}/page")
+        return storage.keep(path, name)
 
 
 def _in_each_language(page: Json, changed: Callable[[Json], Json]) -> Json:

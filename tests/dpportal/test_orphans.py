@@ -21,10 +21,12 @@ from dpportal.history import imprints
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.operations import sweeping
-from dpportal.releases import execution, results
+from dpportal.releases import execution, file_imprints, results
 from dpportal.releases.models import Release, ReleaseJob
+from dpportal.releases.products import presenter_of
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.products.queries.matrices import UploadedMatrix
+from dpportal.releases.products.shared import stored_estimates
 from dpportal.streams.models import SeriesBundle
 from tests.dpportal.streams import building
 
@@ -165,6 +167,28 @@ def test_a_page_that_a_late_worker_writes_is_nobodys(ready, monkeypatch):
     execution.RELEASES.run(ready.pk)
     assert results.page_name(Release.objects.get(pk=ready.pk)) == public
     assert stored([public, *written]) == [True, False]
+    assert [*imprints.differences()] == []
+
+
+def test_estimates_that_a_late_worker_keeps_are_nobodys(ready, monkeypatch):
+    """On its machine the last digits may be others: readers' sums would not be those of the files any more."""
+    released, written, late = np.array([3.0, 4.0]), [], np.array([3.5, 4.5])
+    stored_estimates.keep_estimates(ready.result, released)
+    file_imprints.note(ready, file_imprints.beside(ready))
+    keep = stored_estimates.keep_estimates
+
+    def kept_late(page: str, _values: np.ndarray) -> None:
+        ReleaseJob.objects.filter(pk=ready.pk).update(fence=F("fence") + 1, state=JobState.DONE)
+        written.append(page.removesuffix(".json"))
+        keep(page, late)
+
+    monkeypatch.setattr(type(presenter_of(ready)), "stored_estimates", lambda *_: late)
+    monkeypatch.setattr(stored_estimates, "keep_estimates", kept_late)
+    ReleaseJob.objects.filter(pk=ready.pk).update(**reset_fields())
+    execution.RELEASES.run(ready.pk)
+    with stored_estimates.estimates(Release.objects.get(pk=ready.pk)) as known:
+        assert known.tolist() == released.tolist()
+    assert stored([*stored_estimates.stored_names(ready)[:1], *written]) == [True, False]
     assert [*imprints.differences()] == []
 
 

@@ -15,6 +15,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.operations import verification
 from dpportal.publications import publishing
+from dpportal.releases import results
 from dpportal.releases.models import Release
 from dpportal.streams import execution, services as stream_services
 from dpportal.streams.execution import Update
@@ -123,7 +124,7 @@ def test_each_file_of_a_running_count(own, files, curator):
 
 def test_files_of_two_releases_that_are_swapped(own, files):
     first, second = (MADE[name](own) for name in ("a histogram", "a choice"))
-    paths = [files / "releases" / str(release.pk) / "public.json" for release in (first, second)]
+    paths = [files / results.page_name(release) for release in (first, second)]
     paths[1].rename(files / "aside")
     paths[0].rename(paths[1])
     (files / "aside").rename(paths[0])

@@ -30,23 +30,27 @@ def measured(release: Release) -> Iterator[np.ndarray]:
         yield values
 
 
-def keep_estimates(release: Release, values: np.ndarray) -> None:
-    """Store the estimates that a release was published with, from which readers' sums are taken."""
+def keep_estimates(page: str, values: np.ndarray) -> None:
+    """Store the estimates that a release is published with, from which readers' sums are taken.
+
+    page: the stored name of its page, beside which they lie: a worker that wakes late writes neither over another's.
+    """
     with storage.scratch_folder() as scratch:
         path = scratch / "estimates.npy"
         np.save(path, values)
-        storage.keep(path, stored_name(release))
+        storage.keep(path, _beside(page))
 
 
 def has_estimates(release: Release) -> bool:
     """Whether there are any: of too many rows none are kept."""
-    return default_storage.exists(stored_name(release))
+    return any(map(default_storage.exists, stored_names(release)))
 
 
 @contextmanager
 def estimates(release: Release) -> Iterator[np.ndarray]:
     """What `keep_estimates` kept, mapped."""
-    with _mapped(stored_name(release)) as values:
+    *others, last = stored_names(release)
+    with _mapped(next(filter(default_storage.exists, others), last)) as values:
         yield values
 
 
@@ -75,7 +79,10 @@ def _copied(name: str) -> np.ndarray:
     return values
 
 
-def stored_name(release: Release) -> str:
-    """Where the estimates lie, if there are any."""
-    # Without an ending: it belongs to the release for good, and is not swept with what no row points to.
-    return f"releases/{release.pk}/estimates"
+def stored_names(release: Release) -> list[str]:
+    """Where the estimates lie, if there are any; behind it where an earlier version stored them."""
+    return [*([_beside(release.result)] if release.result else []), f"releases/{release.pk}/estimates"]
+
+
+def _beside(page: str) -> str:
+    return page.removesuffix(".json")
