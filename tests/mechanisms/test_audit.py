@@ -43,6 +43,9 @@ from tests.mechanisms.audit import (
 from tests.mechanisms.shared_runs import shared
 from tests.mechanisms.summary.counting import counted
 
+# Half of any method's noise is refuted in each gate.
+pytestmark = pytest.mark.every_day
+
 # STREAMS in tests/mechanisms/continual/test_stream_audit.py, QUERIES in tests/mechanisms/matrix/test_query_audit.py,
 # MICRODATA, whose steps are audited, in tests/mechanisms/microdata/test_privacy.py.
 AUDITED = {"HISTOGRAMS", "SELECTIONS", "RESPONSES", "MOMENTS", "SUMMARIES", "STREAMS", "QUERIES", "MICRODATA"}
@@ -143,7 +146,6 @@ def _report(name: str, loss: Loss, verdict: Verdict, broken: Verdict) -> None:
     )
 
 
-@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_histogram_keeps_its_promise_and_half_its_noise_does_not(case: Case) -> None:
@@ -180,7 +182,6 @@ SELECTION_CASES = [
 ]
 
 
-@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("picks", "epsilon", "neighbours", "tables"),

@@ -22,6 +22,9 @@ from mechanisms.noise import DiscreteLaplace, Noise
 from mechanisms.protocol import PlanError
 from tests.mechanisms.audit import MILLION, RUNS, Claim, Verdict, Weakened, audit
 
+# Half of any method's noise is refuted in each gate.
+pytestmark = pytest.mark.every_day
+
 PERIODS = 4
 # The period in which a row more is counted in answers of full weight.
 PERIOD_OF = {"hybrid": 3, "doubling-epochs": 2}
@@ -56,7 +59,6 @@ def adaptive_stream(
     return np.stack(released[1:], axis=1)
 
 
-@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(("mechanism", "definition"), CASES, ids=[f"{m.name} {d}" for m, d in CASES])
 def test_a_stream_keeps_its_promise_and_half_its_noise_does_not(

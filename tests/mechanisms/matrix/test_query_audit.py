@@ -20,6 +20,9 @@ from mechanisms.matrix.workload.text import read_workload
 from mechanisms.noise import Noise
 from tests.mechanisms.audit import MILLION, RUNS, Claim, Weakened, audit, in_lanes, runs_in_lanes
 
+# Half of any method's noise is refuted in each gate.
+pytestmark = pytest.mark.every_day
+
 LINE = Domain((Integer("x", lower=0, upper=2),))
 PLANE = Domain((Integer("x", lower=0, upper=1), Integer("y", lower=0, upper=1)))
 ASKED = [(LINE, 'prefix("x")'), (PLANE, "marginals(<=2)"), (PLANE, 'identity("x")')]
@@ -60,7 +63,6 @@ def counted(plan: QueryPlan, cells: list[int]) -> np.ndarray:
     return np.concatenate([np.ravel(table) for table in tables])
 
 
-@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("mechanism", "definition", "neighbours"), CASES, ids=[f"{m.name} {d} {n}" for m, d, n in CASES]

@@ -32,7 +32,6 @@ from tests.mechanisms.microdata.building import counted
 from tests.mechanisms.microdata.releases import Answered, Steps
 from tests.mechanisms.microdata.test_whole_releases import (
     DOMAIN,
-    RUNS,
     UNITS,
     _log_ratio,
     leaked,
@@ -40,7 +39,10 @@ from tests.mechanisms.microdata.test_whole_releases import (
     sampled,
 )
 
-PARTITION = PrivatePartition()
+# Half of any method's noise is refuted in each gate.
+pytestmark = pytest.mark.every_day
+
+PARTITION, RUNS = PrivatePartition(), 100_000
 every_unit = pytest.mark.parametrize("unit", UNITS)
 # The kinds of budget, and units, that are audited; the exact sums go through all of them.
 audited = pytest.mark.parametrize(
