@@ -19,7 +19,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from dpportal.platform import bulkhead, storage
+from dpportal.platform import bulkhead, durable_files
 from dpportal.platform.bulkhead import HangsError
 from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError, new_token
@@ -79,9 +79,9 @@ def create(name: str, content: Json | None = None, *, unless: str = "") -> bool:
 
     def make() -> bool:
         _make_folders(name)
-        is_new = storage.create_durably(_path(name), _sealed(name, content), _path(PARTS))
+        is_new = durable_files.create_durably(_path(name), _sealed(name, content), _path(PARTS))
         if is_new and unless and _path(unless).exists():
-            storage.replace_durably(_path(name), _sealed(name, None), _path(PARTS))
+            durable_files.replace_durably(_path(name), _sealed(name, None), _path(PARTS))
         return is_new
 
     return _reach(name, make)
@@ -92,7 +92,7 @@ def replace(name: str, content: Json | None = None) -> None:
 
     def put() -> None:
         _make_folders(name)
-        storage.replace_durably(_path(name), _sealed(name, content), _path(PARTS))
+        durable_files.replace_durably(_path(name), _sealed(name, content), _path(PARTS))
 
     _reach(name, put)
 
@@ -140,7 +140,7 @@ def reseal(name: str) -> bool:
     sealed = _path(name).read_bytes()
     fresh = sealed and settings.STREAM_KEYS.resealed(sealed, bound_to=_bound(name))
     if fresh:
-        storage.replace_durably(_path(name), fresh, _path(PARTS))
+        durable_files.replace_durably(_path(name), fresh, _path(PARTS))
     return bool(fresh)
 
 
@@ -208,8 +208,8 @@ def _reach(name: str, act: Callable[[], Result]) -> Result:
 
 
 def _make_folders(name: str) -> None:
-    storage.make_folder(_path(PARTS))
-    storage.make_folder(_path(name).parent)
+    durable_files.make_folder(_path(PARTS))
+    durable_files.make_folder(_path(name).parent)
 
 
 def _sealed(name: str, content: Json | None) -> bytes:
