@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.history import chain
 from dpportal.history.canonical import Plain, canonical
 from dpportal.history.models import Link
-from dpportal.platform import storage
+from dpportal.platform import durable_files
 from dpportal.platform.keyed import signing_keys
 from dpportal.platform.signing import SignatureError
 
@@ -120,8 +120,8 @@ def read(content: bytes, name: str = "") -> Checkpoint:
 
 def write(path: Path) -> None:
     """Write a checkpoint, whole or not at all. Raises FileExistsError rather than write over another one."""
-    storage.make_folder(path.parent)
-    if not storage.create_durably(path, made(), path.parent):
+    durable_files.make_folder(path.parent)
+    if not durable_files.create_durably(path, made(), path.parent):
         raise FileExistsError(path)
 
 

@@ -19,7 +19,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from dpportal.platform import bulkhead, storage
+from dpportal.platform import bulkhead, durable_files
 from dpportal.platform.bulkhead import HangsError
 from dpportal.platform.json_types import Json
 from dpportal.platform.keys import UnsealError, new_token
@@ -79,9 +79,9 @@ def create(name: str, content: Json | None = None, *, unless: str = "") -> bool:
 
     def make() -> bool:
         _make_folders(name)
-        is_new = storage.create_durably(_path(name), _sealed(name, content), _path(PARTS))
+        is_new = durable_files.create_durably(_path(name), _sealed(name, content), _path(PARTS))
         if is_new and unless and _path(unless).exists():
-            storage.replace_durably(_path(name), _sealed(name, None), _path(PARTS))
+            durable_files.replace_durably(_path(name), _sealed(name, None), _path(PARTS))
         return is_new
 
     return _reach(name, make)
@@ -92,7 +92,7 @@ def replace(name: str, content: Json | None = None) -> None:
 
     def put() -> None:
         _make_folders(name)
-        storage.replace_durably(_path(name), _sealed(name, content), _path(PARTS))
+        durable_files.replace_durably(_path(name), _sealed(name, content), _path(PARTS))
 
     _reach(name, put)
 
@@ -107,7 +107,7 @@ def erase_all(folder: str) -> None:
     """Erase the content of all files of a folder, also of those that were not completed; their names stay."""
     for name in names(folder):
         erase(f"{folder}/{name}")
-    _reach(folder, lambda: storage.drop_parts(_path(PARTS), _path(folder)))
+    _reach(folder, lambda: durable_files.drop_parts(_path(PARTS), _path(folder)))
 
 
 def names(folder: str) -> list[str]:
@@ -141,7 +141,7 @@ def reseal(name: str) -> bool:
     sealed = _path(name).read_bytes()
     fresh = sealed and settings.STREAM_KEYS.resealed(sealed, bound_to=_bound(name))
     if fresh:
-        storage.replace_durably(_path(name), fresh, _path(PARTS))
+        durable_files.replace_durably(_path(name), fresh, _path(PARTS))
     return bool(fresh)
 
 
@@ -209,8 +209,8 @@ def _reach(name: str, act: Callable[[], Result]) -> Result:
 
 
 def _make_folders(name: str) -> None:
-    storage.make_folder(_path(PARTS))
-    storage.make_folder(_path(name).parent)
+    durable_files.make_folder(_path(PARTS))
+    durable_files.make_folder(_path(name).parent)
 
 
 def _sealed(name: str, content: Json | None) -> bytes:

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from dpportal.platform.durable_files import PART, fsync, make_folder
 from dpportal.platform.records_guard import require_reading
 
 log = logging.getLogger(__name__)
@@ -34,8 +35,6 @@ FREE_INODES = 1000
 TRIED_BYTES = 4096
 # Nothing more fits on the disk, or into what its owner may use of it.
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-# Ends the name of a file that is not complete yet.
-PART = ".part"
 
 
 class PrivateStorage(FileSystemStorage):
@@ -233,22 +232,43 @@ def keep(path: Path, name: str) -> str:
 
     A file already there under that name is replaced in one step, so readers see the old or the new, never half.
     """
-    try:
-        target = Path(default_storage.path(name))
-    except NotImplementedError:
-        if not getattr(default_storage, "file_overwrite", False):
-            default_storage.delete(name)
-        with path.open("rb") as file:
-            return default_storage.save(name, File(file))
-    with on_disk():
-        make_folder(target.parent)
-        part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
-        shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
-        part.chmod(0o600)
-        _fsync(part)
-        part.replace(target)
-        _fsync(target.parent)
+    keep_all({name: path})
     return name
+
+
+def keep_all(files: Mapping[str, Path]) -> None:
+    """The same of several, by name. Each folder is fsynced once, after all of its files have their names."""
+    try:
+        targets = {Path(default_storage.path(name)): path for name, path in files.items()}
+    except NotImplementedError:
+        for name, path in files.items():
+            _upload(path, name)
+        return
+    with on_disk():
+        folders = {target.parent for target in targets}
+        for folder in folders:
+            make_folder(folder)
+        parts = {_complete_beside(target, path): target for target, path in targets.items()}
+        for part, target in parts.items():
+            part.replace(target)
+        for folder in folders:
+            fsync(folder)
+
+
+def _upload(path: Path, name: str) -> None:
+    if not getattr(default_storage, "file_overwrite", False):
+        default_storage.delete(name)
+    with path.open("rb") as file:
+        default_storage.save(name, File(file))
+
+
+def _complete_beside(target: Path, path: Path) -> Path:
+    """A file of the target's folder with this content, which the disk has."""
+    part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
+    shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk
+    part.chmod(0o600)
+    fsync(part)
+    return part
 
 
 @contextmanager
@@ -259,60 +279,6 @@ def on_disk() -> Iterator[None]:
     except OSError as fault:
         log.error("no file can be stored: %s", fault.strerror)
         raise (StorageFullFault if fault.errno in NO_SPACE else StorageFault)() from None
-
-
-def replace_durably(path: Path, content: bytes, parts: Path) -> None:
-    """Write a local file so that after a power cut it is the one before or this one, whole.
-
-    parts: a folder on the same file system, for the file until it is complete.
-    """
-    _complete_part(parts, path, content).replace(path)
-    _fsync(path.parent)
-
-
-def create_durably(path: Path, content: bytes, parts: Path) -> bool:
-    """Write a local file that is not there yet, whole and durably; False if it is there, which is never changed.
-
-    A link and not a rename, so that of several writers, on whatever machines, the first one's file stays.
-    """
-    part = _complete_part(parts, path, content)
-    try:
-        os.link(part, path)
-        created = True
-    except FileExistsError:
-        # A file server's answer was lost, and the question repeated.
-        created = part.exists() and part.samefile(path)
-    finally:
-        part.unlink(missing_ok=True)  # `drop_parts` may have been earlier
-    _fsync(path.parent)  # who reads the other one's file relies on it, too
-    return created
-
-
-def _complete_part(folder: Path, path: Path, content: bytes) -> Path:
-    """A new file with this content, which the disk has. path: where it will be."""
-    part = folder / f"{path.parent.name}.{uuid.uuid4().hex}{PART}"
-    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    return part
-
-
-def drop_parts(parts: Path, folder: Path) -> None:
-    """Delete what processes that died left of files of a folder before these were complete, or with a second name."""
-    for part in parts.glob(f"{folder.name}.*{PART}"):
-        part.unlink(missing_ok=True)
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder, and those above it that are missing, so that they are there after a power cut."""
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    for folder in reversed(missing):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        _fsync(folder.parent)
-    if not missing:
-        _fsync(path.parent)  # whoever made it may have died before
 
 
 def keep_under_random_name(path: Path, folder: str, beginning: str = "") -> str:
@@ -335,14 +301,6 @@ def sha256(path: Path) -> str:
     """The digest of a file's content, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def orphans(folder: str, known: set[str], is_meant: Callable[[datetime], bool]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -61,13 +62,13 @@ def store(row: Callable[..., F], files: Iterable[BundleFile], folder: str) -> li
     row: of a file, by the fields that all have. folder: of the publication. They get one of their own in it, so that
     a worker that wakes up late cannot change what a row points to.
     """
-    own = f"{folder}/{uuid4()}"
-    rows = []
+    own, moved, rows = f"{folder}/{uuid4()}", dict[str, Path](), list[F]()
     for file in files:
-        # Both are read before the file is moved.
-        size, digest = file.size, file.sha256
-        stored = storage.keep(file.path, f"{own}/{file.name}")
-        rows.append(row(name=file.name, stored=stored, size=size, sha256=digest, about=file.about))
+        stored = f"{own}/{file.name}"
+        moved[stored] = file.path
+        # Size and digest are read before the file is moved.
+        rows.append(row(name=file.name, stored=stored, size=file.size, sha256=file.sha256, about=file.about))
+    storage.keep_all(moved)
     return rows
 
 

@@ -106,6 +106,18 @@ def test_a_file_of_the_same_name_is_replaced_and_nothing_is_left_beside_it(tmp_p
     assert default_storage.listdir("releases/a") == ([], ["page.json"])
 
 
+def test_files_that_are_kept_together_wait_for_their_folder_once(tmp_path, monkeypatch):
+    files = {f"releases/a/{n}": local_file(tmp_path, b"%d" % n, str(n)) for n in range(10)}
+    Path(default_storage.path("releases")).mkdir(parents=True)
+    waited: list[Path] = []
+    monkeypatch.setattr(os, "fsync", lambda number: waited.append(Path(f"/proc/self/fd/{number}").readlink()))
+    storage.keep_all(files)
+    folder = Path(default_storage.path("releases/a"))
+    assert [waited.count(folder), waited.count(folder.parent), len(waited)] == [1, 1, 12]
+    assert waited[-1] == folder
+    assert [content(name) for name in files] == [b"%d" % n for n in range(10)]
+
+
 def test_a_remote_storage_keeps_the_same_name_too(tmp_path, remote):
     storage.keep(local_file(tmp_path, b"old"), "releases/a/page.json")
     assert storage.keep(local_file(tmp_path, b"new"), "releases/a/page.json") == "releases/a/page.json"
