@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils.functional import Promise
 
 from dpportal.approvals.models import Approval
+from dpportal.platform.two_people import GOES_WITH
 
 _acts: dict[str, Act] = {}
 _performed: ContextVar[Approval | None] = ContextVar("the approved act that is done now", default=None)
@@ -49,7 +50,7 @@ def act_of(approval: Approval) -> Act:
 
 def is_needed(kind: str) -> bool:
     """Whether this site wants a second person for it."""
-    return kind in settings.TWO_PEOPLE.acts
+    return GOES_WITH.get(kind, kind) in settings.TWO_PEOPLE.acts
 
 
 def require(kind: str, subject: object) -> None:

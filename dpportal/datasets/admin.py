@@ -10,7 +10,7 @@ from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.accounts.permissions import current_user
-from dpportal.datasets import attach_table, near_duplicates, services
+from dpportal.datasets import attach_table, followed_table, near_duplicates, services
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.admin_columns import DurationColumn
@@ -95,11 +95,18 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
         for dataset in datasets:
             try:
                 mark, reason = request.POST.get(f"mark-{dataset.pk}", ""), request.POST["reason"]
-                attach_table.follow(dataset, current_user(request), mark=mark, reason=reason)
+                is_done = followed_table.follow_or_ask(
+                    dataset, current_user(request), mark=mark, reason=reason
+                )
             except (DatasetError, SourceFault) as refusal:
                 self.message_user(request, f"{dataset}{joint(':')}{refusal}", messages.WARNING)
             else:
-                self.message_user(request, _("%(dataset)s is counted there now.") % {"dataset": dataset})
+                text = (
+                    _("%(dataset)s is counted there now.")
+                    if is_done
+                    else _("%(dataset)s stays as it is until a second administrator has approved this.")
+                )
+                self.message_user(request, text % {"dataset": dataset})
 
 
 @admin.register(Conversion)

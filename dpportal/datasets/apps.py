@@ -17,6 +17,7 @@ class DatasetsConfig(AppConfig):
             area_map,
             begun_uploads,
             domain_fit_job,
+            followed_table,
             frozen_declarations,
             import_job,
             keys,
@@ -29,6 +30,7 @@ class DatasetsConfig(AppConfig):
 
         bell.add(notifications.news)
         acts.declare(protection_change.CHANGE)
+        acts.declare(followed_table.FOLLOW)
         self._watch()
         if settings.DIRECT_UPLOADS:
             from dpportal.platform.objects import multipart

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_noop
 from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import User
+from dpportal.approvals import acts
 from dpportal.datasets import near_duplicates, records
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.import_job import CONVERSIONS, fingerprint
@@ -18,6 +19,7 @@ from dpportal.datasets.models import Conversion, Dataset
 from dpportal.datasets.near_duplicates import SimilarDataset
 from dpportal.datasets.quotas import CONNECTED, count_upload
 from dpportal.datasets.services import lock_dataset
+from dpportal.platform.two_people import FOLLOWED
 from dpportal.tables import ReadOptions
 from dpportal.tables.connections import definitions
 from dpportal.tables.connections.models import SharedTable
@@ -71,15 +73,12 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
 
     As after an upgrade or a move of the server, or a view that was written anew: budget and releases stay with the
     table. Where another dataset with a budget holds nearly that table, nothing is spent until a grant binds the two.
-    mark: of the difference that the administrator saw. Raises DatasetError, and SourceFault if the table cannot be
-    looked at.
+    mark: of the difference that the administrator saw. Raises DatasetError, SourceFault if the table cannot be
+    looked at, and UnapprovedError where this site wants a second person: see `followed_table`.
     """
-    if not reason.strip():
-        raise DatasetError(_("Write why these are the same people's rows."))
+    acts.require(FOLLOWED, dataset.pk)
     schema = _looked_at(dataset)
-    seen = _difference(dataset, schema)
-    if seen.mark != mark:
-        raise DatasetError(_("The table changed again since this page was shown. Look at it once more."))
+    seen = _seen(dataset, schema, mark, reason)
     if any(schema.types.get(column["name"]) != column["type"] for column in dataset.columns):
         raise DatasetError(
             _("The connection leads to a table that lacks its columns, or has them in other types.")
@@ -104,6 +103,20 @@ def follow(dataset: Dataset, by: User, *, mark: str, reason: str) -> None:
         raise DatasetError(
             _("Its owner has another dataset of the table that the connection leads to.")
         ) from None
+
+
+def seen_difference(dataset: Dataset, mark: str, reason: str) -> SourceDifference:
+    """The difference that an administrator saw and has a reason for. Raises as `follow` does."""
+    return _seen(dataset, _looked_at(dataset), mark, reason)
+
+
+def _seen(dataset: Dataset, schema: Schema, mark: str, reason: str) -> SourceDifference:
+    if not reason.strip():
+        raise DatasetError(_("Write why these are the same people's rows."))
+    seen = _difference(dataset, schema)
+    if seen.mark != mark:
+        raise DatasetError(_("The table changed again since this page was shown. Look at it once more."))
+    return seen
 
 
 def _looked_at(dataset: Dataset) -> Schema:

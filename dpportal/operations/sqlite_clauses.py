@@ -14,20 +14,24 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NAME = r'"(?:[^"]|"")*"|\w+'
+# SQLite keeps a statement from the table's name on, behind these words of its own.
+_TABLE = re.compile(rf"CREATE TABLE (?:{_NAME})\s*")
 _INDEX = re.compile(rf"CREATE\s+(UNIQUE\s+)?INDEX\s+(?:{_NAME})\s+ON\s+(.*)", re.IGNORECASE | re.DOTALL)
 _COLUMN = rf"(?:{_NAME})(?:\s+(?:ASC|DESC))?"
 _PLAIN = re.compile(rf"(?:{_NAME})\s*\(\s*{_COLUMN}(?:\s*,\s*{_COLUMN})*\s*\)", re.IGNORECASE)
 
 
 def of_table(statement: str) -> Iterator[str]:
-    """The clauses of a CREATE TABLE, and what stands behind their bracket."""
+    """The clauses of a CREATE TABLE, and what stands behind their bracket; before it, if that is more than a name.
+
+    A virtual table is another program's, which may take the same clauses and heed none.
+    """
     depth, clause = 0, ""
     for token in _TOKEN.findall(statement):
         depth += {"(": 1, ")": -1}.get(token, 0)
         is_bracket = (token, depth) in (("(", 1), (")", 0))
         if is_bracket or (token, depth) == (",", 1):
-            # Before the first bracket there is the table's name.
-            if (token, depth) != ("(", 1):
+            if (token, depth) != ("(", 1) or not _TABLE.fullmatch(clause):
                 yield clause.strip()
             clause = ""
         else:

@@ -15,6 +15,7 @@ from dpportal.history import checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import (
+    database_integrity,
     portal_tables,
     repeated_rows,
     sealed_values,
@@ -33,6 +34,7 @@ from dpportal.streams.vault import VaultError
 
 def problems(carried: list[Checkpoint]) -> Iterator[str]:
     """What does not agree, in sentences. carried: checkpoints from elsewhere, beside those of the folder."""
+    yield from checked(_("The database's file"), database_integrity.contradictions)
     yield from checked(_("The history"), broken_chain)
     yield from checked(_("The database's tables"), portal_tables.differences)
     yield from checked(_("Keys of the database's tables"), repeated_rows.found)

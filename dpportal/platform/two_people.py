@@ -10,6 +10,9 @@ from django.core.exceptions import ImproperlyConfigured
 
 PREFIX = "DPPORTAL_TWO_PEOPLE"
 SPENDS, PROTECTION, KNOWN_TABLES, DEFINITIONS = "spends", "protection", "known-tables", "definitions"
+# A table that its own database defines anew is another one, too, whoever wrote what.
+FOLLOWED = "followed-tables"
+GOES_WITH = {FOLLOWED: DEFINITIONS}
 ACTS = (SPENDS, PROTECTION, KNOWN_TABLES, DEFINITIONS)
 LONGEST_DAYS = 365
 

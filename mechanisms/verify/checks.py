@@ -33,8 +33,10 @@ TABLES: dict[str, tuple[str, ...]] = {
     "response": ("answers", "estimates", "codebook"),
     "microdata": ("synthetic", "replicates", "columns", "pairs", "measured", "groups", "codebook"),
     "queries": ("answers", "cells", "synthetic", "codebook", "strategy.npz", "matrix-*.npz"),
-    STREAM: ("series", "chart.svg", "chart-*.svg"),
+    STREAM: ("series",),
 }
+# Running counts up to which each has a drawing of its own.
+MOST_DRAWINGS = 20
 FORMATS = {"csv", "xlsx", "parquet", "sdmx.csv", "sdmx.json"}
 EVERYWHERE = {
     *(RELEASE, SIGNATURE, MEASUREMENT, "datapackage.json", "croissant.json"),
@@ -64,7 +66,9 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     if not is_stream:
         yield measured.check(bundle)
     if found is not None and (is_stream or MEASUREMENT in bundle.entries):
-        yield from tables.check(bundle, found)
+        compared = list(tables.check(bundle, found))
+        yield from compared
+        yield from _uncompared(bundle, {finding.what for finding in compared})
         yield from _guarded("arrays", arrays.check(bundle, found))
         yield from _guarded(extremes.WHAT, extremes.check(bundle, found))
     yield from _guarded("formats", formats.check(bundle))
@@ -72,6 +76,20 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
     yield from notebooks.check(bundle)
     yield from _guarded(markup.WHAT, markup.check(bundle))
     yield from _guarded("texts", wording.check(bundle))
+
+
+def _uncompared(bundle: Bundle, compared: set[str]) -> Iterator[Finding]:
+    """A line for each table of numbers that nothing was compared with, since this plan makes none of its name.
+
+    What is printed of a summary is compared with its tables, as texts are.
+    """
+    if bundle.release["product"] == "summary":
+        compared = {*compared, wording.PRINTED_FILE}
+    for name in bundle.entries:
+        is_table = name.endswith(".csv") and not name.endswith(".sdmx.csv")
+        if is_table and name not in compared:
+            told = "such a plan makes no such table"
+            yield Finding.by_version(name, told, is_sure=bundle.is_of_this_version)
 
 
 def _guarded(what: str, findings: Iterator[Finding]) -> Iterator[Finding]:
@@ -85,12 +103,12 @@ def _guarded(what: str, findings: Iterator[Finding]) -> Iterator[Finding]:
 def files(bundle: Bundle) -> Iterator[Finding]:
     """Whether each file is there, and is what release.json says; and a line for what another version may have."""
     listed = bundle.release["files"]
-    strange = _strange(bundle)
+    strange, needed = _strange(bundle), ALWAYS | _drawings(bundle)
     fault = _fault_of_listed(bundle) or _fault_of_kind(strange)
     yield Finding.of("files", fault, f"{len(listed)} files have the digests that release.json says")
     if fault:
         return
-    if missing := sorted(ALWAYS - set(listed)):
+    if missing := sorted(needed - set(listed)):
         yield Finding.by_version("files", f"{missing[0]} is missing", is_sure=bundle.is_of_this_version)
     if strange:
         told = f"no portal of this version puts {strange[0][:80]} into it"
@@ -116,8 +134,22 @@ def _fault_of_kind(names: list[str]) -> str:
 
 def _strange(bundle: Bundle) -> list[str]:
     """The files that are none of those that releases of its product have."""
-    tables = TABLES.get(bundle.release["product"], ())
-    return [name for name in bundle.entries if name not in EVERYWHERE and not _is_one_of(tables, name)]
+    product = bundle.release["product"]
+    tables, others = TABLES.get(product, ()), EVERYWHERE | _drawings(bundle)
+    if product == STREAM:  # whose published counts are all that leaves the portal
+        others -= {MEASUREMENT}
+    return [name for name in bundle.entries if name not in others and not _is_one_of(tables, name)]
+
+
+def _drawings(bundle: Bundle) -> set[str]:
+    """Those of the first running counts that the plan has; none of other products."""
+    if bundle.release["product"] != STREAM:
+        return set()
+    request = bundle.release["plan"].get("request")
+    width = request.get("series") if isinstance(request, dict) else None
+    if width == 1 or not isinstance(width, int):
+        return {"chart.svg"}
+    return {f"chart-{place:02d}.svg" for place in range(1, min(width, MOST_DRAWINGS) + 1)}
 
 
 def _is_one_of(tables: tuple[str, ...], name: str) -> bool:

@@ -42,7 +42,8 @@ PORTALS_WORD = {
     "protects.by_curator": "who sees to it that nobody has more rows",
     "protects.rows_without_person": "which rows were left out",
     "protects.released_under_other_protections_too": "other releases of the same people",
-    "protects.other_*": "other releases of the same people",
+    "protects.other_protections*": "other releases of the same people",
+    "protects.other_datasets_of_nearly_the_same_people*": "other releases of the same people",
     "protects.number_of_rows_is_public_by_any_release": "other releases of the same people",
     "disclosure.values_chosen_privately*": "what was paid before, for the values of its columns",
     "disclosure.software.version": "the version of the program that measured",
@@ -62,7 +63,8 @@ PORTALS_WORD = {
     "plan.explanation": "in a bundle of another version, or of a strategy that was searched for: its words",
     "counted.column": "which column was counted",
     "counted.values*": "where one running count is published: which values of the column it counts",
-    "counted.summed*": "which column was added up",
+    "counted.summed": "which column was added up",
+    "counted.summed_between*": "between which bounds its values were added up",
     "counted.largest_count_of_one_period": "what the curator expects",
     "calendar*": "what the curator calls the periods",
 }
@@ -78,6 +80,8 @@ EVERYWHERE = {
     "protects",
     "disclosure",
     "plan",
+    "files",
+    "versions",
 }
 OF_RELEASES = {"release", "measured_at", "domain", "measurement_sha256"}
 OF_STREAMS = {"stream", "opened_at", "periods", "last_published_at", "counted", "calendar"}
@@ -88,6 +92,27 @@ OF_PRODUCTS = {
     "queries": {"queries"},
     "selection": {"choice", "points_per_row"},
     "summary": {"number_of_people"},
+}
+# What some bundles have besides.
+MAY_HAVE = {"about"}
+RELEASES_MAY_HAVE = {"read_from", "columns"}
+PRODUCTS_MAY_HAVE = {"histogram": {"chosen_method"}, "queries": {"synthetic_rows"}}
+# Entries of an entry, none of which is left out.
+INSIDE = {
+    "protects": {
+        "neighbours",
+        "person_column",
+        "ignore_case",
+        "max_rows",
+        "number_of_rows_is_public",
+        "released_under_other_protections_too",
+        "other_protections",
+        "other_datasets_of_nearly_the_same_people",
+        "number_of_rows_is_public_by_any_release",
+    },
+    "domain": {"version", "filled_from_data"},
+    "counted": {"column", "values", "summed", "largest_count_of_one_period"},
+    "calendar": {"step", "first_day"},
 }
 UNDISCLOSED = Finding(DISCLOSED, State.NOT_CHECKED, "it has none, as bundles of the first portals")
 # Of the plan, what is the portal's word only where no plan can be made again.
@@ -150,15 +175,13 @@ def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
 
 
 def _is_any(path: str, patterns: Any) -> bool:
-    """A name's star at its end is for what it holds, and for no other name that begins so, but behind an underscore."""
+    """A name's star at its end is for what it holds, and for no other name that begins so."""
     return any(_matches(path, pattern) for pattern in patterns)
 
 
 def _matches(path: str, pattern: str) -> bool:
     name = pattern.removesuffix("*")
-    if name == pattern or name.endswith("_"):
-        return fnmatchcase(path, pattern)
-    return fnmatchcase(path, name) or fnmatchcase(path, f"{name}.*")
+    return fnmatchcase(path, name) or (name != pattern and fnmatchcase(path, f"{name}.*"))
 
 
 def _fault(bundle: Bundle, found: Planned) -> str:
@@ -173,16 +196,28 @@ def _fault(bundle: Bundle, found: Planned) -> str:
 
 
 def _fault_of_form(bundle: Bundle, found: Planned) -> str:
-    """All that a portal says is there, and written as it writes."""
+    """All that a portal says of such a product is there and nothing else, written as it writes."""
     release = bundle.release
-    needed = {*EVERYWHERE, *(OF_STREAMS if release["product"] == STREAM else OF_RELEASES)}
-    needed |= OF_PRODUCTS.get(release["product"], set())
+    needed, allowed = _entries(release["product"])
     if missing := sorted(needed - set(release)):
         return f"it does not say {missing[0]}"
+    if more := sorted(set(release) - allowed):
+        return f"no portal of this version says {more[0][:80]} of such a product"
+    for name in INSIDE.keys() & release.keys():
+        if missing := sorted(INSIDE[name] - set(release[name])):
+            return f"it does not say {name}.{missing[0]}"
     if bundle.content(WHAT) != as_written(release):
         return "it is written otherwise than a portal writes it"
     own = loss_text(found.stated.loss, release[DISCLOSED].get(CHOSEN, []))
     return "" if same(release["loss"], own) else "it says another loss than the plan"
+
+
+def _entries(product: str) -> tuple[set[str], set[str]]:
+    """Those that release.json of a product has, and those that it may have."""
+    is_stream = product == STREAM
+    needed = EVERYWHERE | (OF_STREAMS if is_stream else OF_RELEASES) | OF_PRODUCTS.get(product, set())
+    more = (set() if is_stream else RELEASES_MAY_HAVE) | PRODUCTS_MAY_HAVE.get(product, set())
+    return needed, needed | MAY_HAVE | more
 
 
 def _fault_of_columns(bundle: Bundle, found: Planned) -> str:

@@ -24,7 +24,7 @@ from mechanisms.verify.csv_file import Column, Numbers, texts
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
 
-ROWS, CODEBOOK = "synthetic.csv", "codebook.csv"
+ROWS, CODEBOOK, CELLS = "synthetic.csv", "codebook.csv", "cells.csv"
 # Estimates by a strategy that was searched for are rounded before they are added up.
 ROUNDED = 0.05
 # Rows up to which they are drawn again.
@@ -116,7 +116,8 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         f"{number:,}",
     )
     if result is None:
-        yield Finding("answers.csv", State.NOT_CHECKED, "its strategy is too large to work them out again")
+        for name in {"answers.csv", CELLS, ROWS, CODEBOOK} & set(bundle.entries):
+            yield Finding(name, State.NOT_CHECKED, "its strategy is too large to work them out again")
         return
     named = query_frame(plan, query_columns(plan), slice(0, number))
     answers, errors, halves = result.answers, result.standard_errors, result.half_widths
@@ -135,6 +136,10 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     yield csv_file.compared(bundle, "answers.csv", columns)
     if result.estimate is not None and result.cells is not None and result.counts is not None:
         yield from _cells(bundle, plan.domain, (result.estimate, result.cells, result.counts), within)
+    elif "synthetic_rows" in bundle.release:
+        yield Finding(
+            ROWS, State.FAILED, "release.json says how many rows there are, and such a plan makes none"
+        )
 
 
 def _cells(
@@ -146,7 +151,7 @@ def _cells(
         "cell": Numbers(cell, within=within),
         "count": count,
     }
-    yield csv_file.compared(bundle, "cells.csv", {**_labels(domain), **numbers})
+    yield csv_file.compared(bundle, CELLS, {**_labels(domain), **numbers})
     yield _codebook(bundle, domain)
     yield _rows(bundle, domain, count, SMOOTH)
 
@@ -238,6 +243,7 @@ def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     method = registry.response(plan.mechanism)
     estimate = method.estimate(plan, Measurement(reports))
     labels = _stated_labels(bundle, plan.categories)
+    yield Finding(CODEBOOK, State.HOLDS, "it has a value for each answer that the plan knows")
     columns = {
         **labels,
         "estimate": Numbers(estimate.counts, 10, scale=estimate.half_width),

@@ -96,6 +96,7 @@ SPEAKING_SQL = (
     "dpportal.accounts.permissions",
     "dpportal.datasets.dead_rows",
     "dpportal.datasets.key_traces",
+    "dpportal.operations.database_integrity",
     "dpportal.operations.portal_tables",
     "dpportal.operations.strange_objects",
     "dpportal.platform.triggers",

@@ -43,6 +43,12 @@ LOST = {
         'REFERENCES "accounts_user"',
     ),
     "not null": (LINES, rewritten(LINES, '"amount" bigint NOT NULL', '"amount" bigint'), '"amount" bigint'),
+    "a table that heeds no clause": (
+        "accounts_recoverycode",
+        "UPDATE sqlite_master SET sql = replace(sql, 'CREATE TABLE \"accounts_recoverycode\"', 'CREATE VIRTUAL TABLE "
+        "accounts_recoverycode USING fts4') WHERE name = 'accounts_recoverycode'",
+        "CREATE VIRTUAL TABLE accounts_recoverycode USING fts4",
+    ),
     "a value that is computed": (
         LINES,
         rewritten(LINES, '"amount" bigint NOT NULL', '"amount" bigint NOT NULL DEFAULT (abs(-5))'),

@@ -13,6 +13,7 @@ from tests.dpportal.world import with_servers
 
 AUDIT, PEOPLE = "accounts_auditentry", "accounts_user"
 FUNCTION = "CREATE FUNCTION swallow() RETURNS {of} LANGUAGE plpgsql AS $$ BEGIN {does} END $$"
+SAME = "CREATE FUNCTION same(varchar, varchar) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$"
 MADE = FUNCTION.format(of="trigger", does="RETURN NULL;")
 ADDED = {
     "trigger": (
@@ -53,7 +54,50 @@ ADDED = {
         + "; CREATE EVENT TRIGGER watches ON ddl_command_end EXECUTE FUNCTION swallow()",
         "The database has the event trigger watches",
     ),
+    "function": (
+        "CREATE FUNCTION lower(varchar) RETURNS text LANGUAGE sql AS $$ SELECT $1::text $$",
+        "The database has the function public.lower(character varying)",
+    ),
+    "aggregate": (
+        "CREATE AGGREGATE max(varchar) (SFUNC = pg_catalog.text_larger, STYPE = text)",
+        "The database has the aggregate public.max(character varying)",
+    ),
+    "operator": (
+        f"{SAME}; CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = varchar, FUNCTION = same)",
+        "The database has the operator public.=(character varying,character varying)",
+    ),
+    "operator that hides itself": (
+        f"{SAME}; {SAME.replace('varchar', 'oid')}; SET LOCAL search_path = public, pg_catalog; "
+        "CREATE OPERATOR = (LEFTARG = oid, RIGHTARG = oid, FUNCTION = same)",
+        "The database has the operator public.=(pg_catalog.oid,pg_catalog.oid)",
+    ),
+    "cast": (
+        "CREATE CAST (integer AS text) WITH INOUT AS IMPLICIT",
+        "The database has the cast (integer AS pg_catalog.text)",
+    ),
+    "type": ("CREATE DOMAIN uuid AS text", "The database has the type public.uuid"),
+    "order of a site's own schema": (
+        "CREATE SCHEMA aside; CREATE OPERATOR CLASS aside.mixed DEFAULT FOR TYPE varchar USING hash AS "
+        "OPERATOR 1 =(text, text), FUNCTION 1 hashtext(text)",
+        "The database has the operator class aside.mixed USING hash",
+    ),
 }
+# What a site may well have.
+HONEST = [
+    *(
+        f"CREATE EXTENSION {name}"
+        for name in ("pg_stat_statements", "pg_trgm", "citext", "btree_gist", "intarray")
+    ),
+    "CREATE SCHEMA reports",
+    "CREATE TYPE reports.colour AS ENUM ('red')",
+    "CREATE FUNCTION reports.paint(reports.colour) RETURNS text LANGUAGE sql AS $$ SELECT 'red' $$",
+    "CREATE CAST (reports.colour AS text) WITH FUNCTION reports.paint(reports.colour)",
+    "CREATE OPERATOR reports.= (LEFTARG = text, RIGHTARG = text, FUNCTION = pg_catalog.texteq)",
+    "CREATE TABLE notes (id serial PRIMARY KEY, detail text UNIQUE)",
+    "CREATE VIEW latest AS SELECT * FROM notes",
+    FUNCTION.format(of="trigger", does="RETURN NEW;"),
+    "CREATE TRIGGER own BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION swallow()",
+]
 ADD = """
 import json, sys
 import django
@@ -69,6 +113,12 @@ for what, (statement, _words) in json.loads(sys.argv[1]).items():
             cursor.execute(statement)
         said[what] = list(strange_objects.found())
         transaction.set_rollback(True)
+with transaction.atomic():
+    with connection.cursor() as cursor:
+        for statement in json.loads(sys.argv[2]):
+            cursor.execute(statement)
+    said["honest"] = list(strange_objects.found())
+    transaction.set_rollback(True)
 with connection.cursor() as cursor:
     cursor.execute("CREATE RULE quiet AS ON UPDATE TO accounts_auditentry DO INSTEAD NOTHING")
 guards["accounts"].install("default")
@@ -82,20 +132,31 @@ print(json.dumps(said))
 @pytest.mark.redis
 def test_whatever_is_added_on_a_server_is_named(tmp_path, postgres_url, redis_url):
     with with_servers(tmp_path, postgres_url, redis_url) as world:
-        said = json.loads(world.run("-c", ADD, json.dumps(ADDED)))
+        said = json.loads(world.run("-c", ADD, json.dumps(ADDED), json.dumps(HONEST)))
+    assert said.pop("honest") == []
     assert {what: words for what, (_s, words) in ADDED.items() if words not in " ".join(said[what])} == {}
 
 
 @pytest.mark.django_db
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="its own list of triggers")
 @pytest.mark.parametrize("name", ["swallow", "history_refuse_it"])
-def test_a_trigger_that_somebody_added_to_the_file_is_named(name):
+@pytest.mark.parametrize("table", [AUDIT, AUDIT.upper()])
+def test_a_trigger_that_somebody_added_to_the_file_is_named(name, table):
     assert list(strange_objects.found()) == []
     with connection.cursor() as cursor:
         cursor.execute(
-            f"CREATE TRIGGER {name} BEFORE INSERT ON {AUDIT} WHEN NEW.action = 'looked' BEGIN SELECT RAISE(IGNORE); END"
+            f"CREATE TRIGGER {name} BEFORE INSERT ON {table} WHEN NEW.action = 'looked' BEGIN SELECT RAISE(IGNORE); END"
         )
     [said] = strange_objects.found()
-    assert said.startswith(f"The table {AUDIT} has the trigger {name}, which is not the portal's.")
+    assert said.startswith(f"The table {table} has the trigger {name}, which is not the portal's.")
     triggers.guards["history"].install("default")
     assert bool(list(strange_objects.found())) == (name == "swallow")  # what is called as its own goes
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="its own list of triggers")
+def test_a_site_s_own_table_may_have_triggers():
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE notes (detail text)")
+        cursor.execute("CREATE TRIGGER own BEFORE INSERT ON notes BEGIN SELECT 1; END")
+    assert list(strange_objects.found()) == []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mechanisms.verify import fields, planned
@@ -43,3 +45,23 @@ def test_changed_numbers_in_texts_tables_and_charts_are_noticed(downloaded):
     found = noticed(downloaded, 5, seed=7)
     missed = [each for _count, missed in found.values() for each in missed]
     assert len(missed) <= 0.2 * 5 * len(found), missed
+
+
+def test_no_measurement_further_drawing_or_entry_of_a_release_passes(downloaded):
+    read, known, counts = Bundle.read(downloaded), frozenset(faults(downloaded)), io.BytesIO()
+    np.save(counts, np.array([48611, 24306]))
+    drawing = read.content("chart-01.svg")
+    files = {"measurement.npy": counts.getvalue(), "chart.svg": drawing, "chart-99.svg": drawing}
+    unseen = [name for name, own in files.items() if not is_caught(forged(downloaded, {name: own}), known)]
+    entries = {
+        "measurement_sha256": "00",
+        "domain": {"version": 1},
+        "release": "1",
+        "number_of_people": 48611,
+    }
+    unseen += [
+        name
+        for name, value in entries.items()
+        if not is_caught(forged(downloaded, {}, {**read.release, name: value}), known)
+    ]
+    assert unseen == []

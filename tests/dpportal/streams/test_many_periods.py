@@ -21,6 +21,9 @@ from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream, StreamJob
 from mechanisms.domain import Categorical
+from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.checks import verify
+from mechanisms.verify.finding import State
 from tests.dpportal import building as world
 from tests.dpportal.streams import building
 
@@ -308,6 +311,8 @@ def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(datas
     files = {file.name: file.path for file in bundle.write(stream, series.newest(stream, 1), tmp_path)}
     assert json.loads(files["release.json"].read_text())["counted"]["summed_between"] == [0, 99]
     assert "Values below 0 count as 0, those above 99 as 99." in files["README.md"].read_text()
+    [archive] = [path for name, path in files.items() if name.endswith(".zip")]
+    assert [each for each in verify(Bundle.read(archive)) if each.state is State.FAILED] == []
     services.publish(stream, stream.created_by)
     page = " ".join(Client().get(f"/streams/{stream.pk}/").text.split())
     assert "the total of age" in page
