@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -10,8 +11,14 @@ from dpportal.charts.text_width import width_of
 from dpportal.charts.trace_values import Trace
 
 EDGE, LINE, SWATCH = 8, 18, 14
+# Between the lines of what is hatched.
+GAP = 7
 # From this opacity on, words on an area are in the colour of words on the accent.
 DARK = 0.8
+
+
+Point = tuple[float, float]
+Ring = list[Point]
 
 
 def area_drawing(figure: FigureJson, width: int) -> FigureJson:
@@ -30,12 +37,14 @@ def area_drawing(figure: FigureJson, width: int) -> FigureJson:
         path = "".join(
             ["M" + "L".join([f"{x:.1f} {y:.1f}" for x, y in ring]) + "z" for ring in outlines if ring]
         )
-        areas.append(_shape(path, trace["opacity"]))
+        areas += _shapes(path, trace, [ring for ring in outlines if ring])
         areas[-1]["title"] = trace["text"]
-        texts += _named(str(trace["name"]), outlines, trace["opacity"])
+        is_dark = trace["fillcolor"] == "var(--accent)" and trace["opacity"] > DARK
+        texts += _named(str(trace["name"]), outlines, is_dark)
     height = 2 * EDGE + tall * scale
     for place, (x, y) in zip(legend, _places(legend, width, height), strict=True):
-        areas.append(_shape(f"M{x:.1f} {y:.1f}h{SWATCH}v{SWATCH}h-{SWATCH}z", place["opacity"]))
+        corners = [(x, y), (x + SWATCH, y), (x + SWATCH, y + SWATCH), (x, y + SWATCH)]
+        areas += _shapes(f"M{x:.1f} {y:.1f}h{SWATCH}v{SWATCH}h-{SWATCH}z", place, [corners])
         texts.append(_text(place["text"], x + SWATCH + EDGE, y + SWATCH - 3, "start"))
     bottom = max((text["y"] for text in texts[-len(legend) :]), default=height)
     return {
@@ -49,7 +58,7 @@ def area_drawing(figure: FigureJson, width: int) -> FigureJson:
     }
 
 
-def rings(trace: Trace) -> Iterator[list[tuple[float, float]]]:
+def rings(trace: Trace) -> Iterator[Ring]:
     """The outlines of an area of `area_map`, which stand one after the other with nothing between them."""
     xs, ys = trace["x"], trace["y"]
     ends = [place for place, x in enumerate(xs) if x is None]
@@ -64,7 +73,7 @@ def frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
     return min(x), min(y), max(x) - min(x), max(y) - min(y)
 
 
-def _named(name: str, outlines: list[list[tuple[float, float]]], opacity: float) -> list[FigureJson]:
+def _named(name: str, outlines: list[Ring], is_dark: bool) -> list[FigureJson]:
     """Its name in the middle of its widest ring, where it lies inside; the pointer tells the others."""
     drawn = [ring for ring in outlines if ring]
     if not drawn:
@@ -75,16 +84,16 @@ def _named(name: str, outlines: list[list[tuple[float, float]]], opacity: float)
     corners = [(x + side, y + end) for side in (-half, 0, half) for end in (-LINE / 3, LINE / 3)]
     if not all(_is_inside(corner, widest) for corner in corners):
         return []
-    colour = "var(--on-accent)" if opacity > DARK else "var(--text)"
+    colour = "var(--on-accent)" if is_dark else "var(--text)"
     return [_text(name, x, y + 4, "middle") | {"strong": True, "colour": colour}]
 
 
-def _width(ring: list[tuple[float, float]]) -> float:
+def _width(ring: Ring) -> float:
     xs = [x for x, _y in ring]
     return max(xs) - min(xs)
 
 
-def _is_inside(place: tuple[float, float], ring: list[tuple[float, float]]) -> bool:
+def _is_inside(place: Point, ring: Ring) -> bool:
     """Whether a line from the place to the right crosses the ring an odd number of times."""
     x, y = place
     edges = [(a, b) for a, b in pairwise([*ring, ring[0]]) if (a[1] > y) != (b[1] > y)]
@@ -103,8 +112,36 @@ def _places(legend: Sequence[FigureJson], width: int, top: float) -> Iterator[tu
         x += wide
 
 
-def _shape(path: str, opacity: float) -> FigureJson:
-    return {"path": path, "fill": "var(--accent)", "stroke": "var(--text)", "opacity": opacity}
+def _shapes(path: str, look: FigureJson, outlines: Sequence[Ring]) -> list[FigureJson]:
+    """An area or a swatch in its class; of one that is hatched the lines, then its outline, which has the pointer."""
+    if "fillpattern" not in look:
+        fill = look.get("fillcolor", "var(--accent)")
+        return [{"path": path, "fill": fill, "stroke": "var(--text)", "opacity": look["opacity"]}]
+    lines = {"path": hatching(outlines), "fill": "none", "stroke": "var(--muted)", "opacity": 1}
+    return [lines, {"path": path, "fill": "var(--page)", "stroke": "var(--text)", "opacity": 0}]
+
+
+def hatching(outlines: Sequence[Ring]) -> str:
+    """Lines from below to above, GAP apart, within some rings; what lies in two of them is a hole."""
+    edges = [edge for ring in outlines for edge in pairwise([*ring, ring[0]])]
+    sums = [x + y for ring in outlines for x, y in ring]
+    first, last = (math.floor(end / GAP) for end in (min(sums, default=0), max(sums, default=0)))
+    path = []
+    for step in range(first + 1, last + 1):
+        crossed = sorted(_crossings(edges, step * GAP))
+        path += [
+            f"M{a:.1f} {step * GAP - a:.1f}L{b:.1f} {step * GAP - b:.1f}"
+            for a, b in zip(crossed[::2], crossed[1::2], strict=False)
+        ]
+    return "".join(path)
+
+
+def _crossings(edges: Sequence[tuple[Point, Point]], total: float) -> Iterator[float]:
+    """Where edges cross the line of all places whose sum of x and y is the total: across."""
+    for (x0, y0), (x1, y1) in edges:
+        before, after = x0 + y0 - total, x1 + y1 - total
+        if (before > 0) != (after > 0):
+            yield x0 + (x1 - x0) * before / (before - after)
 
 
 def _text(words: str, x: float, y: float, anchor: str) -> FigureJson:

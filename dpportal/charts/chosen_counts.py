@@ -249,6 +249,12 @@ def largest_groups(chosen: ChosenCounts, panels: int = 1) -> list[int]:
     return sorted(ranked[: min(apart, fitting)])
 
 
+def may_face(along: Attribute, by: Attribute) -> bool:
+    """Whether a chart of two columns is one of two sides: an order of some length by two values, or by three cells."""
+    is_long = along.ordered and along.size in MIRRORED
+    return is_long and (by.size - len(own_cells(by)) == 2 or by.size == 3)
+
+
 def _facing(chosen: ChosenCounts) -> list[int] | None:
     """The two groups of a mirrored chart, where it fits: an order of some length, nearly everybody in two groups."""
     if chosen.by is None or not chosen.along.ordered or chosen.along.size not in MIRRORED:
@@ -280,9 +286,16 @@ def _mirrored(
             hovertemplate=f"{name}{joint(',')}{shown}<extra></extra>",
         )
     axis = category_axis(chosen.along.shown_name, TICKS, len(labels))
+    # As far to either side, so that marks are on both.
+    reach = 1.02 * float((values + (0 if half_width is None else half_width)).max())
     figure.update_layout(
         yaxis={**axis, "showgrid": False},
-        xaxis={**unit_axis(chosen), "tickformat": ",", "labelalias": _unsigned(values, chosen.shares)},
+        xaxis={
+            **unit_axis(chosen),
+            "range": [-reach, reach],
+            "tickformat": ",",
+            "labelalias": _unsigned(values, chosen.shares),
+        },
         height=FRAME_PIXELS + max(240, MIRRORED_PIXELS * len(labels)),
     )
     return figure

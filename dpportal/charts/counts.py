@@ -76,11 +76,14 @@ def switched_figure(
     domain: Domain,
     *,
     raw: np.ndarray,
-    counts: np.ndarray,
+    counts: np.ndarray | None,
     half_width: int | None,
     partition: np.ndarray | None = None,
 ) -> Figure:
-    """The same of released counts, where heat maps of noisy and of adjusted ones take each other's place."""
+    """The same of released counts, where heat maps of noisy and of adjusted ones take each other's place.
+
+    counts: None where noisy ones are all there is.
+    """
     series = shaped(domain, {"noisy": raw, "synthetic": counts})
     return _figure(domain, series, half_width, partition, is_switched=True)
 
@@ -153,7 +156,7 @@ def _panels(
     domain: Domain, series: Series, half_width: int | None, partition: np.ndarray | None, is_switched: bool
 ) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
-    rows, begins = len(panels.cells()), first_spread(series["synthetic"])
+    rows, begins = len(panels.cells()), first_spread(_possible(series))
     columns = 1 if is_switched else len(series)
     caption = panels_caption(panels, half_width=half_width, unit=counted_word(), shown=rows * columns)
     if begins:
@@ -365,10 +368,16 @@ def interval_caption(half_width: int | None, unit: str) -> str:
 
 def _dominated_caption(series: Series) -> str:
     """What to do where one released count leaves the others flat on the axis; told by what is released alone."""
-    smaller, largest = np.sort(series["synthetic"])[-2:] if series["synthetic"].size > 1 else (0, 0)
+    released = _possible(series)
+    smaller, largest = np.sort(released)[-2:] if released.size > 1 else (0, 0)
     if largest < DOMINATES * max(1, smaller):
         return ""
     return " " + _("One cell stands far above the others: choose a square-root axis to see those.")
+
+
+def _possible(series: Series) -> np.ndarray:
+    """The adjusted counts; the noisy ones where there are no others."""
+    return series.get("synthetic", series["noisy"])
 
 
 def _merged_caption(column: str, width: int) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import Display, Figure, category_axis, finished, plain, plain_all, whiskers
 from dpportal.charts.svg_paths import round_step, up_to_mark
+from dpportal.platform.listed_names import in_a_row
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval
 from mechanisms.tabular.csv_frames import ten_digits
@@ -49,14 +50,16 @@ def means_figure(
         error_y=whiskers(_numbers(mean - low), _numbers(high - mean)),
         hovertemplate="%{x}<br><b>%{y}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
-    axis = {"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **_reach(low, high)}
+    reach = _reach(low, high)
+    axis = {"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **reach}
     figure.update_layout(
         xaxis=category_axis(by or _("group")),
         yaxis={**axis, "hoverformat": f",.{decimals}f"},
         showlegend=true is not None,
     )
     title = _("Mean of %(column)s by group") % {"column": column}
-    return finished(figure, title=title, caption=_caption(len(shown), len(labels)), display=UNORDERED)
+    caption = in_a_row([_caption(len(shown), len(labels)), _without_zero(reach)])
+    return finished(figure, title=title, caption=caption, display=UNORDERED)
 
 
 def _between(low: Floats, high: Floats, decimals: int) -> list[str]:
@@ -68,13 +71,22 @@ def _between(low: Floats, high: Floats, decimals: int) -> list[str]:
 
 
 def _reach(low: Floats, high: Floats) -> FigureJson:
-    """An axis with marks below and above all that is drawn."""
+    """An axis with marks below and above all that is drawn; zero is among them only if it is near."""
     if not low.size:
         return {}
     least, most = float(low.min()), float(high.max())
     end = up_to_mark(least, most if most > least else least + 1, MARKS)
     step = round_step(end - least, MARKS)
-    return {"range": [step * math.floor(least / step), end + step / 10], "dtick": step}
+    begin = step * math.floor(least / step)
+    # Where that costs no more than one mark, nothing is in sight.
+    begin = 0 if begin == step else begin
+    return {"range": [begin, end + step / 10], "dtick": step}
+
+
+def _without_zero(axis: FigureJson) -> str:
+    """That the axis leaves out zero, where it does: points with margins need none, and differences would be hidden."""
+    begin, end = axis.get("range", (0, 0))
+    return "" if begin <= 0 <= end else _("The axis does not begin at zero, so that differences can be seen.")
 
 
 def _caption(drawn: int, groups: int) -> str:

@@ -109,7 +109,9 @@ class _Lying:
         left = widest(self.names) + 2 * GAP
         right = width - 2 * GAP - LETTER * longest(self._numbers(), 2)
         ends = [float(end) for trace in traces for end in reach_on(trace, "y")]
-        self.scale = _Scale(left, right, *range_of(ends, from_zero=_is_bars(traces[0])))
+        are_bars = _is_bars(traces[0])
+        own = None if are_bars else layout["yaxis"].get("range")
+        self.scale = _Scale(left, right, *(own or range_of(ends, from_zero=are_bars)))
         self.floor = TOP + self.slot * len(self.names)
         self.lines: list[FigureJson] = []
         self.areas: list[FigureJson] = []
@@ -167,8 +169,8 @@ class _Lying:
         values, top = self.traces[0]["y"], certainly_highest(self.traces[0])
         for cell, words in enumerate(self._numbers()):
             if words:
-                reach = max(values[cell], self.scale.low if self.scale.low > 0 else 0)
-                at = self.scale.at(reach + (sides_at(self.traces[0], cell) or (0, 0))[1])
+                end = max(values[cell], 0) if _is_bars(self.traces[0]) else values[cell]
+                at = self.scale.at(end + (sides_at(self.traces[0], cell) or (0, 0))[1])
                 text = _text(words, at + GAP, self._middle(cell) + 4, "start")
                 yield text | {"strong": cell == top}
 

@@ -43,12 +43,12 @@ def reader_figure(
     domain: Domain,
     *,
     raw: np.ndarray,
-    counts: np.ndarray,
+    counts: np.ndarray | None,
     half_width: int | None,
     partition: np.ndarray | None = None,
     margins: Sequence[int | None] | None = None,
 ) -> Figure:
-    """Noisy counts; adjusted ones in their place at a reader's choice.
+    """Noisy counts; adjusted ones in their place at a reader's choice, where there are any.
 
     raw, counts: (domain.size,) in cell order. half_width: of one noisy count's 95 % interval. margins: for each column
     that of the sum of one of its cells over the other columns; None: all cells are drawn, also of nobody. One column:
@@ -58,14 +58,16 @@ def reader_figure(
     for select in (_with_people, partial(_sorted, axes), partial(_in_order, axes, half_width)):
         drawn = select(domain, raw.reshape(domain.shape), margins) if partition is None else None
         if drawn is not None:
-            raw, counts = (drawn.of(each.reshape(domain.shape)).reshape(-1) for each in (raw, counts))
+            raw = drawn.of(raw.reshape(domain.shape)).reshape(-1)
+            counts = None if counts is None else drawn.of(counts.reshape(domain.shape)).reshape(-1)
             domain = Domain(drawn.attributes)
             said.append(drawn.caption)
     if axes is None or partition is not None or not _are_grouped(domain, axes):
         figure = switched_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
     else:
         figure = _grouped(domain, axes, raw, counts, half_width)
-    return one_at_a_time(replace(figure, caption=in_a_row([figure.caption, *said])), figure.json["data"])
+    figure = replace(figure, caption=in_a_row([figure.caption, *said]))
+    return figure if counts is None else one_at_a_time(figure, figure.json["data"])
 
 
 def _with_people(
@@ -108,7 +110,7 @@ def _in_order(
 
 
 def _grouped(
-    domain: Domain, axes: tuple[int, int], raw: np.ndarray, counts: np.ndarray, half_width: int | None
+    domain: Domain, axes: tuple[int, int], raw: np.ndarray, counts: np.ndarray | None, half_width: int | None
 ) -> Figure:
     """Bars in groups, or a line for each group."""
     along, groups = (domain.attributes[axis] for axis in axes)

@@ -158,7 +158,7 @@ class _Drawing:
         numbers = [float(v) for t in traces for v in reach_on(t, letter)] if not words else []
         low, high = (-0.5, len(categories) - 0.5) if words else range_of(numbers, letter == "y")
         if letter == "y" and not words:
-            high = up_to_mark(low, high, TICKS)
+            low, high = declared.get("range") or (low, up_to_mark(low, high, TICKS))
         is_mirrored = letter == "x" and any(t.get("orientation") == "h" for t in traces)
         return {
             "low": low,
@@ -255,7 +255,8 @@ class _Drawing:
         top = certainly_highest(trace)
         alone = [] if top is None else [top]
         for place in known if len(known) <= MOST_NUMBERED else alone:
-            reach = max(0, values[place]) + (sides_at(trace, place) or (0, 0))[1]
+            end = max(0, values[place]) if trace["type"] == "bar" else values[place]
+            reach = end + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
             words = mark_text(trace, place, y.suffix, y.number_format)
             fits = width_of(words) <= x.step or len(known) > MOST_NUMBERED
@@ -387,9 +388,8 @@ class _Drawing:
         self, text: str, x: float, y: float, anchor: str, turned: bool = False, in_full: bool = False
     ) -> None:
         short = text if in_full or anchor == "middle" else shortened(text, LONGEST_LABEL)
-        self.texts.append(
-            {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
-        )
+        own = {"text": short, "x": round(x, 1), "y": round(y, 1), "anchor": anchor, "turned": turned}
+        self.texts.append(own)
 
 
 def _line(places: Sequence[tuple[float, float]], colour: str, dash: str = "") -> FigureJson:

@@ -17,6 +17,8 @@ WIDTH, HEIGHT = 120, 72
 MOST_BARS, MOST_POINTS, MOST_SQUARES, MOST_DOTS = 30, 60, 20, 12
 # Lines, or bars beside each other: as many as the chart itself draws.
 MOST_SERIES, PALEST_SERIES = MAX_GROUPS, 0.4
+# Of areas without a shade.
+FAINT = 0.06
 # Pixels that two corners of an area lie apart at least.
 CORNER = 1.5
 # Pixels from the middle of a dot to its edge.
@@ -216,7 +218,9 @@ def _areas(traces: Sequence[FigureJson]) -> Iterator[Mark]:
     for trace in traces:
         outlines = ([(x0 + x * scale, y0 + y * scale) for x, y in ring] for ring in rings(trace))
         path = "".join(_outline(ring) for ring in outlines)
-        paths[trace["opacity"]] = paths.get(trace["opacity"], "") + path
+        # Without a pattern: of a number within its margin, and of none, no more than an outline is seen.
+        ink = trace["opacity"] if trace["fillcolor"] == "var(--accent)" else FAINT
+        paths[ink] = paths.get(ink, "") + path
     for opacity, path in sorted(paths.items()):
         if path:
             yield {"kind": "area", "path": path, "opacity": opacity}

@@ -42,7 +42,8 @@ class AreaMap(models.Model):
             names |= dict(zip(attribute.words, attribute.values, strict=True))
         known = {label: shapes.get(label) or shapes.get(name) for label, name in names.items()}
         found = {label: rings for label, rings in known.items() if rings}
-        return Areas(own["width"], own["height"], found, self.credit)
+        others = {name: rings for name, rings in shapes.items() if rings not in found.values()}
+        return Areas(own["width"], own["height"], found, self.credit, others)
 
 
 @transaction.atomic

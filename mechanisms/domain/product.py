@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,19 @@ class Domain:
     def shown_names(self) -> tuple[str, ...]:
         """What readers see in place of the names."""
         return tuple(a.shown_name for a in self.attributes)
+
+    @cached_property
+    def for_readers(self) -> Domain:
+        """The same columns under the names that readers see; two that are called alike keep their own beside it."""
+        shown = self.shown_names
+        names = [
+            title if shown.count(title) == 1 else f"{title} ({name})"
+            for title, name in zip(shown, self.names, strict=True)
+        ]
+        if len(set(names)) < len(names):
+            return self
+        named = (replace(a, name=name, title=name) for a, name in zip(self.attributes, names, strict=True))
+        return Domain(tuple(named))
 
     @cached_property
     def read(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
     """
 
     name: ClassVar[str] = "p-identity-all-cells"
-    title: ClassVar[str] = "p-Identity over all cells"
+    title: ClassVar[str] = "Sums fitted to the queries, over all cells (p-Identity)"
     summary: ClassVar[str] = (
         "Counts every cell and a few weighted sums of cells of all columns together, searched for these queries."
     )

@@ -182,7 +182,7 @@ class HierarchyStrategy(_LevelStrategy):
     """
 
     name: ClassVar[str] = "hierarchy-strategy"
-    title: ClassVar[str] = "Hierarchy"
+    title: ClassVar[str] = "Nested ranges (hierarchy)"
     summary: ClassVar[str] = (
         "Counts nested intervals of each column, weighted for the queries: good for ranges."
     )
@@ -197,7 +197,7 @@ class HaarStrategy(_LevelStrategy):
     """The Haar wavelet of every column. Source: Xiao, Wang, Gehrke 2010; weights: Li et al. 2015."""
 
     name: ClassVar[str] = "haar-strategy"
-    title: ClassVar[str] = "Haar wavelet"
+    title: ClassVar[str] = "Differences of neighbouring ranges (Haar wavelet)"
     summary: ClassVar[str] = "Measures differences between neighbouring intervals, weighted for the queries."
 
     def _fitted(

@@ -184,7 +184,7 @@ class LowRankStrategy(SearchedStrategy):
     """Few sums of cells, for queries that are combinations of few; searched over all cells together."""
 
     name: ClassVar[str] = "low-rank"
-    title: ClassVar[str] = "Low rank"
+    title: ClassVar[str] = "A few weighted sums (low rank)"
     summary: ClassVar[str] = (
         "Measures a few weighted sums of cells of which every query is a combination: good where the queries "
         "have far fewer dimensions than there are cells."

@@ -190,7 +190,7 @@ class PIdentityStrategy(ColumnSearch):
     """Cells and weighted sums of cells, searched for Laplace noise."""
 
     name: ClassVar[str] = "p-identity"
-    title: ClassVar[str] = "p-Identity"
+    title: ClassVar[str] = "Sums fitted to the queries (p-Identity)"
     summary: ClassVar[str] = (
         "Counts every cell and a few weighted sums of cells, searched for these queries: the best known with "
         "Laplace noise."
@@ -219,7 +219,7 @@ class GaussianOptimumStrategy(ColumnSearch):
     """The least total error that any strategy has with Gaussian noise, proved to within 1e-4."""
 
     name: ClassVar[str] = "gaussian-optimum"
-    title: ClassVar[str] = "Gaussian optimum"
+    title: ClassVar[str] = "The best sums for Gaussian noise"
     summary: ClassVar[str] = (
         "Measures the sums of cells that are best for these queries with Gaussian noise, with a proof of how far "
         "from the best possible they are."

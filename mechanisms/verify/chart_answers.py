@@ -1,26 +1,104 @@
-"""Answers of which a chart shows every so many, since there are more than it has room for."""
+"""Answers in the orders in which charts of them may show them: those of each part of a workload by its shape.
+
+Of more answers than a chart has room for it shows every so many. Numbers of people are shown as whole ones, and all of
+a table with its widest margin.
+"""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
+from itertools import islice, permutations, product
 
 import numpy as np
 import pandas as pd
 
+from mechanisms.domain import Categorical
+from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.workload.factor import Factor, Identity, Total
+from mechanisms.matrix.workload.union import Term
 from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.chart_maps import MOST
+from mechanisms.verify.chart_panels import lines, without_own
 
-ANSWERS, MOST_DRAWN = "answers.csv", 2000
+ANSWERS, MOST_DRAWN, MOST_PARTS, MOST_TABLE = "answers.csv", 2000, 12, 2**17
 _NUMBERS = ["answer", "interval_lower", "interval_upper"]
+# Of a column that is not there.
+_ALONE = Categorical("", values=("",), closed=True)
 
 
-def drawn(bundle: Bundle) -> Iterator[np.ndarray]:
-    """Answers and the ends of their intervals; none where a chart shows all."""
-    number = bundle.release.get("queries")
-    if not isinstance(number, int) or number <= MOST_DRAWN:
-        return
-    places = set((np.linspace(0, number - 1, MOST_DRAWN).round().astype(np.int64) + 1).tolist())
+def drawn(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
+    """Answers and the ends of their intervals."""
+    for term, numbers in _parts(bundle, plan):
+        yield from numbers
+        answers, lower, _upper = numbers
+        if answers.size == term.queries:
+            yield from _by_shape(plan, term, np.rint(answers), np.ceil(np.round(answers - lower, 6)))
+
+
+def maps(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
+    """Tables of two columns, with and without the cells that the portal added: (cells, cells)."""
+    for term, (answers, *_ends) in _parts(bundle, plan):
+        asked = _asked(term)
+        if len(asked) == 2 and _is_table(plan, asked) and answers.size == term.queries <= MOST:
+            table = np.rint(answers).reshape([factor.queries for factor in asked.values()])
+            for kept in product(*(without_own(plan.domain.attributes[axis]) for axis in asked)):
+                yield table[np.ix_(*kept)]
+
+
+def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]:
+    """Terms that a report shows, with answers and ends, (3, answers): all of them, or every so many."""
+    own = [(term, _shown(term, place)) for term, place in islice(plan.workload.offsets(), MOST_PARTS)]
+    places = {int(place) for _term, shown in own for place in shown}
     with bundle.opened(ANSWERS) as content:
         text = io.TextIOWrapper(content, "utf-8", newline="")
-        table = pd.read_csv(text, usecols=_NUMBERS, skiprows=lambda line: line > 0 and line not in places)
-    yield from (table[name].to_numpy(float) for name in _NUMBERS)
+        last = max(places, default=0) + 1
+        table = pd.read_csv(
+            text,
+            usecols=_NUMBERS,
+            nrows=len(places),
+            skiprows=lambda line: 0 < line <= last and line - 1 not in places,
+        )
+    rows = dict(zip(sorted(places), range(len(table)), strict=False))
+    numbers = table[_NUMBERS].to_numpy(float).T
+    for term, shown in own:
+        if shown[-1] in rows:
+            yield term, numbers[:, [rows[place] for place in shown.tolist()]]
+
+
+def _shown(term: Term, place: slice) -> np.ndarray:
+    """Which of its answers are drawn, by their place among all."""
+    most = MOST_TABLE if len(_asked(term)) == 2 else MOST_DRAWN
+    if term.queries <= most:
+        return np.arange(place.start, place.stop)
+    evenly = np.linspace(0, term.queries - 1, MOST_DRAWN).round().astype(np.int64)
+    return np.asarray(place.start + np.unique(evenly))
+
+
+def _asked(term: Term) -> dict[int, Factor]:
+    return {axis: f for axis, f in sorted(term.factors.items()) if not isinstance(f, Total)}
+
+
+def _is_table(plan: QueryPlan, asked: dict[int, Factor]) -> bool:
+    return plan.workload.shape == plan.domain.shape and all(isinstance(f, Identity) for f in asked.values())
+
+
+def _by_shape(plan: QueryPlan, term: Term, answers: np.ndarray, margins: np.ndarray) -> Iterator[np.ndarray]:
+    """Of one or two columns along either of them. answers, margins: whole numbers."""
+    asked = _asked(term)
+    if not 1 <= len(asked) <= 2:
+        return
+    shape = [*(factor.queries for factor in asked.values()), *[1] * (3 - len(asked))]
+    for order in permutations(range(len(asked))):
+        along, reach = (
+            each.reshape(shape).transpose([*order, *range(len(asked), 3)]) for each in (answers, margins)
+        )
+        if _is_table(plan, asked):
+            columns = [plan.domain.attributes[list(asked)[place]] for place in order]
+            widest = reach.max()
+            for own in lines([*columns, *[_ALONE] * (3 - len(columns))], along):
+                yield from (own, own - widest, own + widest)
+        else:
+            for group in range(min(along.shape[1], MOST_PARTS)):
+                own, half = along[:, group, 0], reach[:, group, 0]
+                yield from (own, own - half, own + half)

@@ -27,12 +27,12 @@ def drawn(domain: Domain, noisy: np.ndarray) -> Iterator[np.ndarray]:
         if domain.shape[kept[0]] <= _ALONG:
             others = tuple(axis for axis in range(box.ndim) if axis not in kept)
             table = np.round(box.sum(axis=others)).transpose([sorted(kept).index(axis) for axis in kept])
-            yield from _lines([domain.attributes[axis] for axis in kept], table)
+            yield from lines([domain.attributes[axis] for axis in kept], table)
 
 
-def _lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.ndarray]:
-    """table: (cells along, groups, panels)."""
-    along, by, apart = map(_without_own, attributes)
+def lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.ndarray]:
+    """table: (cells along, groups, panels), of three columns."""
+    along, by, apart = map(without_own, attributes)
     chosen = np.argsort(-table.sum(axis=(0, 2)), kind="stable")[:_GROUPS]
     for panel in range(min(_PANELS, table.shape[2])):
         for group in chosen:
@@ -52,7 +52,7 @@ def _lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.nd
                     yield from (own[:, group, panel] for group in chosen for panel in panels[:_PANELS])
 
 
-def _without_own(attribute: Attribute) -> list[np.ndarray]:
+def without_own(attribute: Attribute) -> list[np.ndarray]:
     """The places of the cells that are drawn: all, or without one or both of those that the portal added."""
     undeclared = attribute.undeclared if isinstance(attribute, Categorical) else None
     missing = attribute.regular_size if attribute.missing_cell else None

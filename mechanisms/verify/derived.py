@@ -45,7 +45,8 @@ class Derived:
     limits: where the first cell of its columns ends and the last one begins; quantiles beyond are told by these.
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
-    components: the principal ones of rows; means and pairs: of their columns. factors: of a strategy.
+    components: the principal ones of rows; means and pairs: of their columns. factors: of a strategy. queries: the plan
+    of answers.
     """
 
     people: list[float] = field(default_factory=list)
@@ -62,6 +63,7 @@ class Derived:
     expected: list[float] = field(default_factory=list)
     times_measured: np.ndarray | None = None
     factors: StrategyFactors = field(default_factory=StrategyFactors)
+    queries: QueryPlan | None = None
 
     def everyone(self, told: CellSum | None) -> None:
         """told: all people, where the measurement tells them."""
@@ -80,6 +82,7 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
         if isinstance(found.stated, MicrodataPlan):
             _rows(own, bundle, found.stated)
         if isinstance(found.stated, QueryPlan):
+            own.queries = found.stated
             own.factors = factors(found.stated, _searched(bundle, found))
     return own
 

@@ -126,6 +126,7 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("# numbers of people, by …", "lines answers"),
     ("# sums of # cells", "sums", "cells"),
     ("The largest, …, is # ± #", "most answers answer", "margin answers answer"),
+    ("All together: # ± #", "most answers answer", "margin answers answer"),
     ("Answers # … Standard error # people", "lines answers", "significant root answers standard_error"),
     (
         "± # to ± # people, narrowest",
@@ -133,9 +134,12 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
         "significant margin answers answer",
     ),
     ("± # people, narrowest", "significant margin answers answer"),
+    ("± # to ± # people, narrowest", "margin answers answer", "margin answers answer"),
+    ("± # people, narrowest", "margin answers answer"),
     ("in the table. # … #", "0", "scale answers answer"),
     ("weighs in the sum. # … #", "0", "1"),
     ("× # of the standard error; # is the best", "above bound", "1"),
+    ("# times as wide; # is the best", "above bound", "1"),
     # Choices.
     ("was chosen, of # candidates", "candidates"),
     ("common value, of # candidates", "candidates"),

@@ -17,11 +17,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
+from itertools import islice
 
 import numpy as np
 import pandas as pd
 
 from mechanisms.domain import Domain
+from mechanisms.matrix.workload.union import EVERYTHING
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify import (
@@ -60,6 +62,8 @@ _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 _WIDTH = re.compile(r"p\{0\.[0-9]{1,3}\\linewidth\}|margin=15mm")
 # Tables of rows of many columns that speak of columns, and where.
 _OF_COLUMNS, _NAMED = {"columns", "pairs", "measured", "groups"}, ("column", "first", "second")
+# What pages call the query over all cells.
+EVERYBODY = "all together"
 # Numbers that a report names, at most.
 _MOST_NAMED = 5
 
@@ -122,7 +126,7 @@ class _Texts:
             text, strange = translated.english_part(text, str(self._bundle.release["title"]))
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
-            lines = html_tables.compared(self._as_on_pages(), text)
+            lines = html_tables.compared(self._as_on_pages, text)
             beside += Compared(lines.numbers, tuple(lines.strange))
         beside += self._printed(name, text)
         shown = _cells(text) if name == PRINTED_FILE else readable(name, text)
@@ -184,9 +188,14 @@ class _Texts:
         found = charts.compared(text, self._series)
         return Compared(found.numbers, tuple(found.strange))
 
+    @cached_property
     def _as_on_pages(self) -> dict[str, pd.DataFrame]:
         """Where tables speak of columns by the names that these have in files, pages have those for readers."""
         tables = self._quantities.tables
+        if (plan := self._quantities.derived.queries) is not None and "answers" in tables:
+            labels = islice(plan.workload.labels(plan.domain.for_readers), len(tables["answers"]))
+            named = [EVERYBODY if label == EVERYTHING else label for label in labels]
+            return {**tables, "answers": tables["answers"].assign(query=named)}
         if self._bundle.release["product"] != "microdata":
             return tables
         domain = Domain.from_json(self._bundle.release["plan"]["domain"])
@@ -209,7 +218,10 @@ class _Texts:
     def _series(self) -> ChartSeries:
         own = self._quantities.tables
         texts = (
-            text for table in own.values() for name in table for text in (str(name), *table[name].unique())
+            text
+            for table in self._as_on_pages.values()
+            for name in table
+            for text in (str(name), *table[name].unique())
         )
         labels = {
             *texts,
@@ -224,8 +236,8 @@ class _Texts:
 
     def _drawn(self) -> Iterator[np.ndarray]:
         """What a chart picks or adds up itself: some of many answers, shares of a summary, counts of many columns."""
-        if "answers" in self._quantities.tables:
-            yield from chart_answers.drawn(self._bundle)
+        if (plan := self._quantities.derived.queries) is not None:
+            yield from chart_answers.drawn(self._bundle, plan)
             yield from self._quantities.derived.factors.shares
         if "summary" in self._quantities.tables:
             yield from chart_shares.drawn(self._quantities.tables["summary"])
@@ -241,6 +253,8 @@ class _Texts:
         known = self._quantities.derived
         if known.times_measured is not None:
             yield known.times_measured
+        if known.queries is not None:
+            yield from chart_answers.maps(self._bundle, known.queries)
         yield from known.factors.weights
         matrix = strategy.matrix_of(self._bundle) if strategy.STRATEGY in self._bundle.entries else None
         if matrix is not None and matrix.shape[0] * matrix.shape[1] <= chart_maps.MOST:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.test_readers_questions import EXAMPLE, SERIES
-from tests.browser.visiting import Portal
+from tests.browser.visiting import Portal, is_in_sight
 
 MOST_BYTES = 300_000
 
@@ -78,6 +79,34 @@ def test_a_mirrored_pyramid_counts_to_both_sides_without_a_sign(
     plot.wait_for()
     called = plot.evaluate("plot => plot.layout.xaxis.labelalias")
     assert called["\N{MINUS SIGN}200"] == "200"
+    marks = plot.locator(".xaxislayer-above text").all_text_contents()
+    assert len(marks) > 2 and all(marks.count(mark) == 2 for mark in marks if mark != "0"), marks
+    assert not [mark for mark in marks if mark.startswith(("-", "\N{MINUS SIGN}"))]
+
+
+@pytest.mark.parametrize(("width", "picture"), [(390, "svg.still-narrow"), (1280, "svg.still")])
+def test_the_picture_of_a_pyramid_counts_to_both_sides_without_a_sign(
+    visit: Callable[..., Page], width: int, picture: str
+) -> None:
+    page = visit(width=width)
+    page.goto("/")
+    page.get_by_role("link", name=EXAMPLE).first.click()
+    drawn = page.locator("#main-plot").locator(picture)
+    expect(drawn).to_be_visible()
+    marks = [text.strip() for text in drawn.locator("text").all_text_contents()]
+    assert marks.count("200") == 2 and not [
+        mark for mark in marks if mark.startswith(("-", "\N{MINUS SIGN}"))
+    ]
+
+
+def test_on_a_phone_a_running_count_has_its_margin_in_sight(visit: Callable[..., Page]) -> None:
+    page = visit(width=390)
+    page.goto("/streams/")
+    page.get_by_role("link", name=SERIES).first.click()
+    row = page.locator("#table tbody tr").first
+    count, margin = row.locator("td.number").first, row.locator("td.margin").first
+    expect(margin).to_have_text(re.compile(r"^± [\d,]+$"))
+    assert is_in_sight(count) and is_in_sight(margin)
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from django import template
-from django.utils.html import format_html
+from django.utils.html import conditional_escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _, override
@@ -68,7 +70,45 @@ TERMS = {
             "sums and averages the noisy counts are better, since their errors cancel."
         ),
     ),
+    "least-squares": (
+        _("least squares"),
+        _(
+            "What was measured with noise contradicts itself a little: parts do not add up to their sum. Of all "
+            "numbers that do, these lie nearest to what was measured."
+        ),
+    ),
+    "p-identity": (
+        _("p-Identity"),
+        _(
+            "Besides each cell it counts a few weighted sums of cells, which a computer searched for beforehand so "
+            "that these queries get small margins. The search saw no data."
+        ),
+    ),
+    "wavelet": (
+        _("wavelet"),
+        _(
+            "It measures how much one half of the cells has more than the other, then the same of halves of halves. "
+            "Sums over long ranges then need few of these numbers, and so have little noise."
+        ),
+    ),
+    "low-rank": (
+        _("low rank"),
+        _("All queries can be put together from a few sums, so these few are measured, and no others."),
+    ),
+    "marginals": (
+        _("marginals"),
+        _("Tables of some of the columns, in which the people of all other columns are added up."),
+    ),
 }
+# Names of methods as they stand in titles and sentences, with the key of what explains each.
+TECHNICAL = (
+    (_("least-squares"), "least-squares"),
+    (_("least squares"), "least-squares"),
+    (_("p-Identity"), "p-identity"),
+    (_("wavelet"), "wavelet"),
+    (_("low rank"), "low-rank"),
+    (_("marginals"), "marginals"),
+)
 
 
 @register.simple_tag
@@ -84,6 +124,24 @@ def term(key: str, shown: object = "") -> SafeString:
         meaning,
         shown or word,
     )
+
+
+@register.filter
+def explained(text: str) -> SafeString:
+    """A sentence in which each technical name explains itself where it first stands."""
+    places = {str(word): key for word, key in TECHNICAL}
+    # Chinese has no blanks between words.
+    words = (rf"\b{re.escape(word)}\b" if word.isascii() else re.escape(word) for word in places)
+    named, seen = re.compile(f"({'|'.join(sorted(words, key=len, reverse=True))})"), set[str]()
+
+    def shown(part: str) -> SafeString:
+        key = places.get(part, "")
+        if not key or key in seen:
+            return conditional_escape(part)
+        seen.add(key)
+        return term(key, part)
+
+    return format_html_join("", "{}", ((shown(part),) for part in named.split(text)))
 
 
 # Terms of the field, of which the guide has a list in two languages.

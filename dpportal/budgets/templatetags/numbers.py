@@ -118,18 +118,29 @@ def _whole_numbers() -> Callable[[Any], str]:
 
 @register.filter
 def answer_rows(rows: Sequence[Sequence[Any]]) -> SafeString:
-    """The lines of a table of answers: number, words, answer, margin, standard error.
+    """The lines of a table of answers: number, words, answer, margin.
 
-    rows: of each number, words, answer, standard error and the ends of the interval. A filter, as `count_rows` is.
+    rows: of each these; answer and margin are whole numbers, or texts. A filter, as `count_rows` is.
     """
-    whole, written = _whole_numbers(), _tenths()
+    whole = _whole_numbers()
+
+    def written(number: int | str) -> str:
+        return _signed(escape(number)) if isinstance(number, str) else whole(number)
+
     lines = [
         f'<tr><td class="number">{whole(number)}</td><th scope="row">{escape(words)}</th>'
-        f'<td class="number">{written(answer)}</td><td class="number margin">± {written(upper - answer)}</td>'
-        f'<td class="number">{written(error)}</td></tr>'
-        for number, words, answer, error, _lower, upper in rows
+        f'<td class="number">{written(answer)}</td><td class="number margin">± {written(margin)}</td></tr>'
+        for number, words, answer, margin in map(_with_margin, rows)
     ]
     return mark_safe("".join(lines))  # noqa: S308 (words are escaped, numbers are made here)
+
+
+def _with_margin(row: Sequence[Any]) -> Sequence[Any]:
+    """A row of answers; of a page that is still to be stored anew, which has its standard error and both ends."""
+    if len(row) == 4:
+        return row
+    number, words, answer, _error, _lower, upper = row
+    return number, words, round(answer), math.ceil(upper - answer)
 
 
 @register.filter(is_safe=True)

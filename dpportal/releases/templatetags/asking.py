@@ -13,4 +13,5 @@ register = template.Library()
 @register.filter
 def workload_in_words(plan: QueryPlan) -> str:
     """Such as “Every range of age”."""
-    return in_words(plan.workload.text, list(plan.domain.names))
+    domain = plan.domain
+    return in_words(plan.workload.text, dict(zip(domain.names, domain.for_readers.names, strict=True)))

@@ -17,6 +17,11 @@ register = template.Library()
 WITH_BRACKETS = re.compile(r"^([^()]+?)\s*(\([^()]*\))$")
 MARKUP = re.compile(r"""[&<>"']""")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Both ends of a margin, or all within brackets of a number.
+PAIRS = re.compile(
+    rf"{DAY.pattern}[^\d,，、…\[\]]{{1,5}}{DAY.pattern}|\[{DAY.pattern}[,，、] ?{DAY.pattern}\]"
+)
+TOGETHER = r'<span class="days">\g<0></span>'
 IN_ONE_LINE = r'<span class="in-one-line">\g<0></span>'
 IN_TWO_LINES = r'<span class="in-one-line">\1</span> <span class="in-one-line">\2</span>'
 
@@ -75,13 +80,18 @@ def _cell(cell: Json, nothing: str) -> str:
     if "(" in margin:  # a line breaks before what is in brackets, and nowhere else
         margin = WITH_BRACKETS.sub(IN_TWO_LINES, margin)
     if "-" in value:  # nor within a day, of which margins may be days, too
-        value, margin = (DAY.sub(IN_ONE_LINE, text) for text in (value, margin))
+        value, margin = (_with_days(text) for text in (value, margin))
     told = f'{value} <small class="range">{margin}</small>' if value else nothing
     if true := cell.get("true"):
         outside = f" <strong>{escape(_('outside'))}</strong>" if cell.get("outside") else ""
         words = escape(_("true: %(value)s") % {"value": true})
         told += f' <small class="range">{words}{outside}</small>'
     return f'<td class="number" data-sort="{_escaped(str(cell["sort"]))}">{told}</td>'
+
+
+def _with_days(text: str) -> str:
+    """A phone has room for two days in a line: those of a pair, or within brackets, stay together there."""
+    return DAY.sub(IN_ONE_LINE, PAIRS.sub(TOGETHER, text))
 
 
 def _heads(labels: Iterable[str]) -> str:

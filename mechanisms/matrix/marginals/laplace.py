@@ -35,7 +35,7 @@ class WeightedMarginals(MarginalMechanism):
     """
 
     name: ClassVar[str] = "weighted-marginals"
-    title: ClassVar[str] = "Weighted marginals"
+    title: ClassVar[str] = "Tables from which the others follow (weighted marginals)"
     summary: ClassVar[str] = (
         "For marginal tables: counts the few tables, smaller or larger, from which those that you ask for follow best."
     )

@@ -28,7 +28,7 @@ class ResidualPlanner(MarginalMechanism):
     """
 
     name: ClassVar[str] = "residual-planner"
-    title: ClassVar[str] = "ResidualPlanner"
+    title: ClassVar[str] = "What each table adds to smaller ones (ResidualPlanner)"
     summary: ClassVar[str] = (
         "For marginal tables: measures what each set of columns adds to its subsets, with the least total error "
         "that Gaussian noise allows."

@@ -74,7 +74,12 @@ def test_a_count_has_its_margin_beside_it() -> None:
     assert written.startswith("<tr><td>&lt;f&gt;</td>") and "± 38<" in written and "4,229" not in written
     assert "±" not in count_rows([["f", 4267, 4270]], 1)
     assert ">−7</td>" in (below := count_rows([["f", -7, 0, -12, -2]], 1)) and "-7" not in below
-    assert ">−7.5</td>" in answer_rows([[1, "all", -7.5, 2.0, -12.0, -3.0]])
+    assert ">−7</td>" in (answer := answer_rows([[1, "all", -7, 38]])) and "± 38<" in answer
+    assert (
+        ">−0.72</td>" in (weighted := answer_rows([[1, "mean", "-0.72", "0.25"]])) and "± 0.25<" in weighted
+    )
+    # As a page has it that an earlier version stored.
+    assert answer_rows([[1, "all", -7.2, 2.0, -44.9, 30.5]]) == answer
     with translation.override("de"):
         assert "4.267<" in count_rows([["f", 4267, 4270]], 1)
     assert margin(12.5, 10.0) == "± 2.5"

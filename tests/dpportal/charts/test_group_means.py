@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from dpportal.charts.column_summaries import shares_figure
 from dpportal.charts.group_means import means_figure
 from dpportal.charts.static_svg import drawing
+from dpportal.charts.style import Figure
 from dpportal.charts.trace_values import reach_on, sides_at
 from mechanisms.moments.estimates import Interval
 
@@ -39,6 +42,37 @@ def test_marks_of_the_axis_reach_the_highest_point_and_are_written_in_full() -> 
     texts = [text["text"] for text in drawing(figure.json)["texts"]]
     assert {"80,000", "13,000", "73,500"} <= set(texts)
     assert not [text for text in texts if "e+" in text]
+
+
+def heights(figure: Figure) -> list[float]:
+    """Of the points of a drawing, in pixels from its top; those that lie are as far from its left."""
+    [dots] = [area["path"] for area in drawing(figure.json)["areas"] if "a4 4" in area["path"]]
+    return [float(place) for place in re.findall(r"M([\d.-]+) ", dots)]
+
+
+def test_means_far_from_zero_are_drawn_apart_and_the_caption_says_where_the_axis_begins() -> None:
+    """Ages of 38 and 45 on an axis from zero on would stand in a tenth of the chart."""
+    mean = np.array([38.0, 45.0])
+    names = ["a" * 60, "b" * 60]
+    figure = means_figure("age", names, Interval(mean, mean - 1, mean + 1), decimals=1)
+    low, high = heights(figure)
+    assert high - low > 100
+    assert figure.caption.endswith("The axis does not begin at zero, so that differences can be seen.")
+    upright = drawing(means_figure("age", ["a", "b"], Interval(mean, mean - 1, mean + 1), 1).json)
+    marks = {text["text"] for text in upright["texts"]}
+    assert "0" not in marks and {"38", "44"} <= marks
+
+
+def test_zero_that_is_near_is_on_the_axis() -> None:
+    mean = np.array([3.0, 9.0])
+    figure = means_figure("children", ["a", "b"], Interval(mean, mean - 1, mean + 1), decimals=1)
+    assert figure.json["layout"]["yaxis"]["range"][0] == 0 and "zero" not in figure.caption
+
+
+def test_means_below_zero_have_their_numbers_beside_their_points() -> None:
+    mean = np.array([-38.0, -45.0])
+    shown = drawing(means_figure("x", ["a", "b"], Interval(mean, mean - 1, mean + 1), 1).json)
+    assert all(0 <= text["y"] <= shown["height"] for text in shown["texts"])
 
 
 def test_the_number_of_a_bar_or_point_is_rounded_once() -> None:

@@ -111,7 +111,7 @@ def test_a_map_is_as_dark_as_the_count_and_says_which_values_it_lacks() -> None:
     assert "Not on the map: grey." in drawn["caption"]
     picture = for_screens(drawn["json"])
     words = [text["text"] for text in picture["texts"]]
-    assert "blue" in words and "0 to 49 people" in words and picture["narrow"]["height"] < picture["height"]
+    assert "blue" in words and "5 to 49 people" in words and picture["narrow"]["height"] < picture["height"]
     one = figure(ChartForm(domain, QueryDict("map=0&where-1=0"), {0: areas}), counts, lambda _picks: None)
     assert one["json"]["data"][1]["text"] == "green: 0 people"
 

@@ -132,7 +132,9 @@ def test_what_a_worker_makes_has_a_layer_for_each_language() -> None:
 
 def test_a_refusal_of_a_method_names_it_in_the_reader_s_language() -> None:
     with override("zh-hans"):
-        said = str(PlanError("{title} is for several columns. Choose p-Identity.", title="Low rank"))
-    assert said.startswith("低秩")
+        said = str(
+            PlanError("{title} is for several columns. Choose p-Identity.", title="A matrix of your own")
+        )
+    assert said.startswith("您自己的矩阵")
     with override("zh-hans"):
         assert "Missing" in str(PlanError("Column {column} has a missing value.", column="Missing"))

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import json
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from mechanisms import registry
+from mechanisms.accounting import Definition, Loss
+from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
+from mechanisms.matrix.mechanism import QueryPlan
+from mechanisms.matrix.workload.text import read_workload
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.chart_answers import MOST_DRAWN, drawn
+from mechanisms.verify.chart_answers import MOST_DRAWN, drawn, maps
 from mechanisms.verify.chart_places import uneven
 from mechanisms.verify.svg_shapes import Drawing
 
+LOSS = Loss(Definition.PURE, Fraction(1))
 
-def bundle_of(folder: Path, number: int) -> Bundle:
-    answers = np.arange(number)
+
+def plan_of(text: str, *columns: Attribute) -> QueryPlan:
+    domain = Domain(columns)
+    return registry.query_mechanism("identity-strategy").plan(domain, read_workload(text, domain), LOSS)
+
+
+def bundle_of(folder: Path, number: int, first: float = 0) -> Bundle:
+    answers = np.arange(number) + first
     table = pd.DataFrame({"answer": answers, "interval_lower": answers - 2, "interval_upper": answers + 2})
     with zipfile.ZipFile(folder / "release.zip", "w") as archive:
         archive.writestr(
@@ -27,11 +40,29 @@ def bundle_of(folder: Path, number: int) -> Bundle:
 
 
 def test_of_many_answers_those_are_compared_that_a_chart_has_room_for(tmp_path):
-    answers, lower, upper = drawn(bundle_of(tmp_path, 7310))
-    places = np.linspace(0, 7309, MOST_DRAWN).round()
+    """Of a single column with 120 cells, whose ranges are one part."""
+    plan = plan_of('ranges("age")', Integer("age", lower=0, upper=119))
+    answers, lower, upper = drawn(bundle_of(tmp_path, plan.workload.queries), plan)
+    places = np.unique(np.linspace(0, 7259, MOST_DRAWN).round())
     assert np.array_equal(answers, places)
     assert np.array_equal(lower, places - 2) and np.array_equal(upper, places + 2)
-    assert list(drawn(bundle_of(tmp_path, MOST_DRAWN))) == []
+
+
+def test_a_table_is_drawn_along_either_column_in_whole_numbers_with_the_widest_margin(tmp_path):
+    columns = Boolean("sex"), Categorical("work", values=("a", "b", "c"), closed=True)
+    plan = plan_of('marginal("sex", "work")', *columns)
+    bundle = bundle_of(tmp_path, 6, 0.3)
+    series = {tuple(each.tolist()) for each in drawn(bundle, plan)}
+    assert {(0, 1, 2), (3, 4, 5), (0, 3), (1, 4), (-2, -1, 0), (5, 6, 7)} <= series
+    assert [each.tolist() for each in maps(bundle, plan)] == [[[0, 1, 2], [3, 4, 5]]]
+
+
+def test_running_totals_of_groups_are_drawn_one_by_one(tmp_path):
+    plan = plan_of(
+        'total + prefix("age") x identity("sex")', Boolean("sex"), Integer("age", lower=0, upper=2)
+    )
+    series = {tuple(each.tolist()) for each in drawn(bundle_of(tmp_path, 7), plan)}
+    assert {(1, 2, 3), (4, 5, 6), (-1, 0, 1), (6, 7, 8)} <= series
 
 
 def dots(*places: tuple[float, float]) -> Drawing:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from dpportal.charts.area_map import Areas, area_figure
 from dpportal.charts.cell_names import cell_names
-from dpportal.charts.chosen_counts import MIRRORED, ChosenCounts, chosen_figure
+from dpportal.charts.chosen_counts import ChosenCounts, chosen_figure, may_face
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.largest_first import is_long
@@ -198,10 +198,7 @@ def begins_mirrored(domain: Domain) -> bool:
     if len(domain.shape) != 2 or not _fitting(domain):
         return False
     along, by = first_axes(domain)
-    is_long = domain.attributes[along].ordered and domain.shape[along] in MIRRORED
-    if not is_long or by is None:
-        return False
-    return domain.shape[by] - len(own_cells(domain.attributes[by])) == 2 or domain.shape[by] == 3
+    return by is not None and may_face(domain.attributes[along], domain.attributes[by])
 
 
 def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], CellSum | None]) -> Json:

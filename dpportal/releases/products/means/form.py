@@ -67,13 +67,15 @@ class MeansForm(ChoiceForm):
         field = self.fields["columns"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = [
-            (a.name, a.name) for a in self.declared.attributes if isinstance(a, Integer | Real | Date)
+            (a.name, self.named[a.name])
+            for a in self.declared.attributes
+            if isinstance(a, Integer | Real | Date)
         ]
         chosen = draft.parameters.get("steps", {})
         for place, attribute in enumerate(self.numeric):
             usual = plainly(usual_step(attribute))
             self.fields[f"{STEP}{place}"] = forms.DecimalField(
-                label=attribute.name,
+                label=self.named[attribute.name],
                 required=False,
                 widget=DecimalInput,
                 initial=chosen.get(attribute.name),
@@ -102,7 +104,7 @@ class MeansForm(ChoiceForm):
         both = set(data.get("columns", [])) & set(data.get("groups", []))
         if both:
             text = _("%(columns)s cannot be measured and say the groups at once. Choose one of the two.")
-            self.add_error("groups", text % {"columns": listed(sorted(both))})
+            self.add_error("groups", text % {"columns": listed(self.named[name] for name in sorted(both))})
         if len(data.get("groups", [])) > MAX_GROUP_COLUMNS:
             text = _("Choose at most %(most)s columns for the groups.")
             self.add_error("groups", text % {"most": MAX_GROUP_COLUMNS})

@@ -18,6 +18,9 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import page_limits
+from dpportal.releases.products.queries.parts import answer_shown, count_people, margin_shown
+from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.queries.workloads import label_of
 from mechanisms import registry
 from mechanisms.matrix.combined import combined_error
 from mechanisms.matrix.mechanism import QueryPlan
@@ -65,12 +68,16 @@ def _combination(release: Release, plan: QueryPlan, times: Mapping[int, int]) ->
     released = _released(release, times)
     weights = np.zeros(plan.workload.queries)
     weights[[number - 1 for number in times]] = list(times.values())
+    people = count_people(plan)
     error, half_width = combined_error(method, plan, weights)
     estimate = sum(count * float(released[number]["answer"]) for number, count in times.items())
     return {
         "parts": [
-            {"sign": _sign(count), "query": released[number]["query"]} for number, count in times.items()
+            {"sign": _sign(count), "query": said(label_of(plan.workload, plan.domain.for_readers, number))}
+            for number, count in times.items()
         ],
+        "answer": answer_shown(estimate, half_width, people),
+        "margin": margin_shown(half_width, people),
         "estimate": estimate,
         "standard_error": error,
         "lower": estimate - half_width,

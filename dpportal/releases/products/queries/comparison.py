@@ -59,7 +59,7 @@ def build(plan: QueryPlan, result: QueryResult, counts: np.ndarray) -> Json:
 
 def _against_truth(plan: QueryPlan, result: QueryResult, true: np.ndarray) -> Figure:
     shown = shown_queries(true.size)
-    labels = list(workloads.labels_at(plan.workload, plan.domain, shown.tolist()))
+    labels = list(workloads.labels_at(plan.workload, plan.domain.for_readers, shown.tolist()))
     return comparison_figure(labels, result.answers[shown], result.half_widths[shown], true[shown], true.size)
 
 
@@ -112,7 +112,7 @@ def _by_sides(
     plan: QueryPlan, sides: dict[int, np.ndarray], squared: np.ndarray, expected: np.ndarray
 ) -> Figure:
     """Root mean square errors by the length of a range, or of both sides of a two-dimensional one."""
-    names = [plan.domain.names[axis] for axis in sides]
+    names = [plan.domain.for_readers.names[axis] for axis in sides]
     grouped = [_grouped(side) for side in sides.values()]
     lengths = [distinct for distinct, _places in grouped]
     shape = tuple(distinct.size for distinct in lengths)

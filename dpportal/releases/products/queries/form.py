@@ -14,6 +14,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices, workloads
+from dpportal.releases.products.queries.words import said
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
@@ -127,7 +128,7 @@ class WorkloadForm(ChoiceForm):
         for place, attribute in enumerate(self.declared.attributes):
             asks = ASKS if attribute.ordered else ASKS[:2]
             self.fields[f"{ASK}{place}"] = forms.ChoiceField(
-                label=attribute.name, choices=asks, required=False
+                label=self.named[attribute.name], choices=asks, required=False
             )
         ordered = [a.name for a in self.declared.attributes if a.ordered]
         self.initial.setdefault("column", next(iter(ordered), ""))  # of another there are no ranges
@@ -204,7 +205,7 @@ class WorkloadForm(ChoiceForm):
         """What the wizard shows of the workload: its size, and the first queries in words. Once it is valid."""
         domain = self.declared.project(self.chosen_columns)
         workload = workloads.read(self.cleaned_data["text"], domain)
-        examples = workloads.first_labels(workload, domain, EXAMPLES)
+        examples = list(map(said, workloads.first_labels(workload, domain.for_readers, EXAMPLES)))
         return {
             "text": workload.text,
             "queries": workload.queries,
@@ -235,7 +236,7 @@ class WorkloadForm(ChoiceForm):
                     "%(column)s has no order, so it has no ranges. Choose a column of numbers or dates, or ask for "
                     "tables instead."
                 )
-                % {"column": attribute.name}
+                % {"column": self.named[attribute.name]}
             )
         return [attribute.name], text
 
@@ -253,14 +254,17 @@ class WorkloadForm(ChoiceForm):
         return columns, f"marginals(<={ways})"
 
     def _tables(self, data: Json) -> tuple[list[str], str]:
+        # A column's own name, or the one that the page shows.
+        own = {title: name for name, title in self.named.items()} | {n: n for n in self.declared.names}
         lines = csv.reader(data["tables"].splitlines(), skipinitialspace=True)
         tables = [[name.strip() for name in fields] for fields in lines if fields]
         if not tables:
             raise PlanError(_("Name at least one table: its columns, separated by commas."))
         for name in dict.fromkeys(name for table in tables for name in table):
-            if name not in self.declared.names:
+            if name not in own:
                 text = _("There is no declared column %(column)s. Choose among: %(columns)s.")
-                raise PlanError(text % {"column": name, "columns": listed(self.declared.names)})
+                raise PlanError(text % {"column": name, "columns": listed(self.named.values())})
+        tables = [[own[name] for name in table] for table in tables]
         return self._in_order({n for t in tables for n in t}), " + ".join(
             f"marginal({_quoted(t)})" for t in tables
         )

@@ -8,37 +8,49 @@ from itertools import islice
 
 import numpy as np
 
-from dpportal.charts.cell_names import cell_names
-from dpportal.charts.queries import MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import together
 from dpportal.publications.extremes import extremes
 from dpportal.releases.products.queries import workloads
+from dpportal.releases.products.queries.parts import (
+    WorkloadPart,
+    answer_shown,
+    count_people,
+    margin_shown,
+    part_figure,
+    parts_of,
+)
 from dpportal.releases.products.queries.strategy import strategy_figures
 from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
-from mechanisms.matrix.workload.factor import AllRange
+from mechanisms.matrix.workload.union import EVERYTHING
 from mechanisms.noise.sum_quantiles import widening
 
 # A page with so many lines takes less than 300 kB and a tenth of a second.
 MAX_TABLE_ROWS = 800
+# Charts in a file by itself, which has no form to choose among them.
+MAX_REPORTED = 6
 
 
 def page(plan: QueryPlan, result: QueryResult) -> Json:
-    """Charts and the first answers as JSON."""
+    """Charts and the first answers as JSON. parts: charts of further parts, for a file without a form."""
+    first, *others = [
+        part_figure(plan, part, result.answers, result.half_widths) for part in parts_of(plan)[:MAX_REPORTED]
+    ]
+    people, ends = count_people(plan), (result.half_widths.min(), result.half_widths.max())
     return {
         "finding": _finding(plan, result),
-        "figure": figures_json("answers", [_answers_figure(plan, result)])[0],
+        "figure": figure_json(first),
+        "parts": [figure_json(figure) for figure in others],
         "strategy": figures_json("strategy", strategy_figures(plan)),
-        "table": first_answers(plan, result),
+        "table": shown_answers(plan, result),
         "queries": plan.workload.queries,
         "cells": result.cells is not None,
         "example": f"{min(2, plan.workload.queries)} - 1",
-        "root_mean_error": root_mean(result.standard_errors),
-        "widest": float(result.half_widths.max()),
-        "narrowest": float(result.half_widths.min()),
+        "margins": [margin_shown(float(end), people) for end in ends],
     }
 
 
@@ -50,24 +62,13 @@ def _finding(plan: QueryPlan, result: QueryResult) -> Json:
     top = extremes(result.answers - reach, result.answers + reach).highest
     if top is None:
         return {**shown, "alike": result.answers.size > 1}
+    label = workloads.label_of(plan.workload, plan.domain.for_readers, top + 1)
     return {
         **shown,
-        "largest": said(next(iter(workloads.labels_at(plan.workload, plan.domain, [top])))),
+        **({"everybody": True} if label == EVERYTHING else {"largest": label}),
         "count": round(float(result.answers[top])),
         "margin": math.ceil(float(result.half_widths[top])),
     }
-
-
-def _answers_figure(plan: QueryPlan, result: QueryResult) -> Figure:
-    attribute, factor = plan.domain.attributes[0], plan.workload.terms[0].factors.get(0)
-    alone = len(plan.domain.attributes) == len(plan.workload.terms) == 1
-    if alone and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
-        return ranges_figure(cell_names(attribute), factor.spans(), result.answers, result.half_widths)
-    shown = shown_queries(result.answers.size)
-    labels = list(map(said, workloads.labels_at(plan.workload, plan.domain, shown.tolist())))
-    return answers_figure(
-        labels, result.answers[shown], result.half_widths[shown], shown, result.answers.size
-    )
 
 
 def figures_json(name: str, figures: Iterable[Figure]) -> list[Json]:
@@ -79,9 +80,9 @@ def figures_json(name: str, figures: Iterable[Figure]) -> list[Json]:
 
 
 def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
-    """Rows of the table for the first queries: number, words, answer, standard error, interval."""
+    """Rows of the curator's table for the first queries: number, words, answer, standard error, interval."""
     size = min(plan.workload.queries, MAX_TABLE_ROWS)
-    labels = islice(plan.workload.labels(plan.domain), size)
+    labels = islice(plan.workload.labels(plan.domain.for_readers), size)
     answer, half_width = result.answers[:size], result.half_widths[:size]
     columns = (answer, result.standard_errors[:size], answer - half_width, answer + half_width)
     # Pages round to tenths: what was rounded before would often be rounded to the wrong one.
@@ -89,6 +90,25 @@ def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     return [
         [place, said(label), *row]
         for place, (label, *row) in enumerate(zip(labels, *numbers, strict=True), start=1)
+    ]
+
+
+def shown_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
+    """Rows of the readers' table for the first queries: number, words, answer, margin.
+
+    Numbers of people are whole, with the margin rounded up; weighted sums are texts with two digits of it.
+    """
+    size = min(plan.workload.queries, MAX_TABLE_ROWS)
+    labels = islice(plan.workload.labels(plan.domain.for_readers), size)
+    answers, margins = result.answers[:size].tolist(), result.half_widths[:size].tolist()
+    people = np.zeros(size, dtype=bool)
+    for term, place in plan.workload.offsets():
+        people[place] = WorkloadPart(term, place).counts_people()
+    return [
+        [place, said(label), answer_shown(answer, margin, counted), margin_shown(margin, counted)]
+        for place, (label, answer, margin, counted) in enumerate(
+            zip(labels, answers, margins, people.tolist(), strict=True), start=1
+        )
     ]
 
 

@@ -12,7 +12,9 @@ from dpportal.publications.table import Table
 from dpportal.publications.verdict import Verdict, measured_verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import combination, comparison, page, page_limits, tables
+from dpportal.releases.products.queries.parts import PartForm, part_figure, parts_of
 from dpportal.releases.products.shared import explorer, stored_estimates
+from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms import registry
@@ -23,6 +25,8 @@ from mechanisms.matrix.marginals import box_sums as marginal_sums
 from mechanisms.matrix.marginals.answering import MarginalMechanism
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 
+# Answers that are stored beside the page, so that a part of them is drawn while a reader waits.
+MAX_STORED = 2**20
 # The field of the public page that names answers to add up.
 SUM = "sum"
 
@@ -39,6 +43,30 @@ class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
 
     def page(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]) -> Json:
         return page.page(reconstructed.plan, reconstructed.result)
+
+    def stored(self, shown: Json) -> Json:
+        # A reader chooses a further part, which is drawn then.
+        return {name: part for name, part in shown.items() if name != "parts"}
+
+    def chosen(self, release: Release, plan: QueryPlan, shown: Json, question: QueryDict) -> Json:
+        """The form that chooses a part of the workload, and its chart."""
+        form = PartForm(plan, question)
+        if len(form.parts) < 2 or not stored_estimates.has_estimates(release):
+            return {}
+        if not form.chosen:
+            return {"chart_form": form}
+        with stored_estimates.estimates(release) as (answers, margins):
+            drawn = part_figure(plan, form.parts[form.chosen], answers, margins)
+        return {"chart_form": form, "figure": figure_json(drawn)}
+
+    def stored_estimates(
+        self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]
+    ) -> np.ndarray | None:
+        # Of one part everything is drawn already.
+        result = reconstructed.result
+        if len(parts_of(reconstructed.plan)) < 2 or result.answers.size > MAX_STORED:
+            return None
+        return np.stack([result.answers, result.half_widths])
 
     def compare(self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult], true: np.ndarray) -> Json:
         return comparison.build(reconstructed.plan, reconstructed.result, true)

@@ -29,7 +29,7 @@ def strategy_figures(plan: QueryPlan) -> list[Figure]:
     strategy = strategy_of(mechanism, plan)
     if isinstance(strategy, Kronecker):
         # Queries that were uploaded over all cells have a single axis.
-        names = list(plan.domain.names) if plan.workload.shape == plan.domain.shape else [""]
+        names = list(plan.domain.for_readers.names) if plan.workload.shape == plan.domain.shape else [""]
         factors = zip(names, strategy.factors, strict=True)
         wide = [(name, factor.matrix()) for name, factor in factors if factor.rows > 1 or factor.size > 1]
         return [_matrix_picture(matrix, name) for name, matrix in wide[:MAX_PICTURES]]

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
+import numpy as np
+
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.products.queries.matrices import UploadedMatrix
 from mechanisms.domain import Domain
 from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
-from mechanisms.matrix.workload.union import Workload
+from mechanisms.matrix.workload.union import EVERYTHING, Workload
 
 _DIGEST = re.compile(r'"([0-9a-f]{64})"')
 
@@ -36,6 +38,20 @@ def _explicit(matrix: UploadedMatrix) -> Explicit:
 def first_labels(workload: Workload, domain: Domain, number: int) -> list[str]:
     """The first queries in words."""
     return list(islice(workload.labels(domain), number))
+
+
+def label_of(workload: Workload, domain: Domain, number: int) -> str:
+    """One query in words, by its number from 1."""
+    term, start = next(
+        (term, place.start) for term, place in workload.offsets() if place.start < number <= place.stop
+    )
+    factors = sorted(term.factors.items())
+    places = np.unravel_index(number - 1 - start, [factor.queries for _axis, factor in factors])
+    phrases = (
+        next(islice(factor.phrases(domain.attributes[axis]), int(place), None))
+        for (axis, factor), place in zip(factors, places, strict=True)
+    )
+    return ", ".join(filter(None, phrases)) or EVERYTHING
 
 
 def labels_at(workload: Workload, domain: Domain, places: Sequence[int]) -> Iterator[str]:

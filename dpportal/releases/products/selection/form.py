@@ -80,7 +80,7 @@ class QuestionForm(ChoiceForm):
     @property
     def yes_or_no(self) -> list[str]:
         """The columns that can be options or dates."""
-        return [a.name for a in self.declared.attributes if isinstance(a, Boolean)]
+        return [self.named[a.name] for a in self.declared.attributes if isinstance(a, Boolean)]
 
     def chosen(self, draft: Release) -> Json:
         initial = {"question": MostCommonValue.kind, "picks": 1, "level": "1/2", **super().chosen(draft)}

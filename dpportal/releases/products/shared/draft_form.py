@@ -75,8 +75,13 @@ class ChoiceForm(forms.Form):
         """Let a field choose among the declared columns. others: choices before these."""
         choice = self.fields[field]
         assert isinstance(choice, forms.ChoiceField)
-        choice.choices = [*others, *((name, name) for name in self.declared.names)]
+        choice.choices = [*others, *self.named.items()]
         choice.validators.append(_each_once)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What readers call each declared column, by its own name."""
+        return dict(zip(self.declared.names, self.declared.for_readers.names, strict=True))
 
     def adapt(self, draft: Release) -> None:
         """Fit the other fields to the declared columns, and to the draft."""

@@ -63,7 +63,7 @@ class SummaryForm(ChoiceForm):
             "those listed."
         )
         group.error_messages["invalid_choice"] = refused % {"most": MAX_GROUPS}
-        group.choices = [("", _("None: everybody together")), *((name, name) for name in names)]
+        group.choices = [("", _("None: everybody together")), *((name, self.named[name]) for name in names)]
         if not draft.columns:
             self.initial["columns"] = usual_columns(self.declared)
 
@@ -80,7 +80,7 @@ class SummaryForm(ChoiceForm):
             text = _(
                 "Only a chosen column that makes no groups can matter twice. Leave out here: %(columns)s."
             )
-            self.add_error(TWICE, text % {"columns": listed(odd)})
+            self.add_error(TWICE, text % {"columns": listed(self.named[name] for name in odd)})
         return data
 
     def apply(self, draft: Release) -> None:

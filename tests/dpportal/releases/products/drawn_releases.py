@@ -180,7 +180,7 @@ class Drawing:
 
     def queries(self, dataset: Dataset) -> Release:
         columns = self._columns(2)
-        own = [f'{self._draw.choice(("cells", "ranges", "prefixes"))}("{name}")' for name in columns]
+        own = [f'{self._draw.choice(("identity", "ranges", "prefix"))}("{name}")' for name in columns]
         text = self._draw.choice((" x ".join(own), f"marginals(<={len(columns)})", "total"))
         method = self._draw.choice(
             ("automatic", "identity-strategy", "hierarchy-strategy", "haar-strategy", "p-identity")

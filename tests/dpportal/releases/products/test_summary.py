@@ -45,6 +45,22 @@ def test_no_line_ends_within_a_day():
     assert days in cell
 
 
+def test_both_days_of_a_pair_stay_in_one_line_of_a_phone():
+    cell = told_cell(
+        {
+            "value": "2023-12-21 [2023-06-27, 2024-06-12]",
+            "margin": "± 3.0 days [2023-06-19 to 2023-07-02, 2024-06-03 to 2024-06-16]",
+            "sort": 1,
+        }
+    )
+    plain = re.sub('<span class="in-one-line">([^<]*)</span>', r"\1", cell)
+    assert re.findall('<span class="days">([^<]*)</span>', plain) == [
+        "[2023-06-27, 2024-06-12]",
+        "2023-06-19 to 2023-07-02",
+        "2024-06-03 to 2024-06-16",
+    ]
+
+
 def summarised(dataset: Dataset, amount: str = "50", group: str = "colour", **chosen) -> Release:
     parameters = {"group": group, "twice": [], **chosen}
     return finished(dataset, "summary", ["colour", "age"], amount, "column-tables", **parameters)

@@ -313,7 +313,7 @@ class TestChoice:
         for working in SEARCHES.jobs():
             search_cache.SEARCHES.run(working.pk)
         table = client.post(f"{address}offers/", {"mechanism": "automatic", "amount": "0.5"}).content.decode()
-        assert "Hierarchy" in table and "Some methods are being" not in table
+        assert "Nested ranges (hierarchy)" in table and "Some methods are being" not in table
         assert 'value="automatic" checked' in table
 
     def test_choosing_leads_to_the_review(self, rich, client) -> None:

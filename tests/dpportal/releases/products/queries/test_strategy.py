@@ -55,4 +55,4 @@ def test_the_set_of_no_column_is_named_in_the_reader_s_language() -> None:
     plan = mechanism.plan(PLANE, workload, Loss(Definition.ZCDP, Fraction(1)), None)
     with override("zh-hans"):
         [figure] = strategy_figures(plan)
-    assert "all rows" not in str(figure.json) and "所有行" in str(figure.json)
+    assert "all rows" not in str(figure.json) and "全部合计" in str(figure.json)

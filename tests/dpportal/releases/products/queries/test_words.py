@@ -27,7 +27,13 @@ SAID = {
 
 @pytest.mark.parametrize(("text", "said"), SAID.items())
 def test_a_workload_is_said_in_words(text, said):
-    assert in_words(text, ["age", "sex", "day"]) == said
+    assert in_words(text, {name: name for name in ("age", "sex", "day")}) == said
+
+
+def test_columns_have_their_names_for_readers():
+    names = {"age": "Age in years", "sex": "sex"}
+    assert in_words('marginal("age", "sex")', names) == "The table Age in years × sex"
+    assert in_words("marginals(<=1)", names) == "Every table of up to 1 of Age in years, sex"
 
 
 def test_no_kind_of_query_is_without_words():
