@@ -55,6 +55,13 @@ from tests.dpportal.streams import building as streams
         "patient_id_hash",
         "Schüler/in: Nr.",
         "Fall-Nr.",
+        "N° d'appel",
+        "Numéro de dossier",
+        "Numéro d'élève",
+        "N° élève",
+        "Nº de paciente",
+        "Reference",
+        "Application reference",
     ],
 )
 def test_names_of_identifiers(name):
@@ -90,6 +97,10 @@ def test_names_of_identifiers(name):
         "number of persons",
         "visit",
         "order",
+        "Numéro de rue",
+        "N° de personas",
+        "Code intervention",
+        "reference period",
     ],
 )
 def test_names_of_other_columns(name):
@@ -101,7 +112,15 @@ def test_names_of_other_columns(name):
     [
         *(
             (name, True)
-            for name in ("Fall-Nr.", "Fallnummer", "caseId", "visit_id", "Order number", "Aktenzeichen")
+            for name in (
+                "Fall-Nr.",
+                "Fallnummer",
+                "caseId",
+                "visit_id",
+                "Order number",
+                "Aktenzeichen",
+                "N° d'appel",
+            )
         ),
         *((name, True) for name in ("Antragsnummer", "encounter_id_hash", "住院号", "订单编号")),
         *(
@@ -152,6 +171,29 @@ KEYS = [f"P{number % 50:05d}" for number in range(400)]
 )
 def test_what_looks_like_an_identifier(name, texts, found):
     assert looks_like_identifier(name, texts) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("Heure", [f"{i % 24:02}h{i * 7 % 60:02}" for i in range(400)]),
+        ("who", [f"{i % 24:02}h{i * 7 % 60:02}" for i in range(400)]),
+        ("Code postal", [str(75001 + i % 20) for i in range(400)]),
+        ("PLZ", [str(10115 + i % 90) for i in range(400)]),
+        ("code_insee", [str(31001 + i % 90) for i in range(400)]),
+        ("NUTS3", [f"DE{100 + i % 40}" for i in range(400)]),
+        ("seen", [f"2023-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(400)]),
+        ("seen", [f"2023{1 + i % 12:02}{1 + i % 28:02}" for i in range(400)]),
+        ("seen", [f"2023-W{1 + i % 52:02}" for i in range(400)]),
+        ("seen", [f"{2000 + i % 20}-{2001 + i % 20}" for i in range(400)]),
+        ("size", [f"{i % 80 + 10}-{i % 80 + 14}" for i in range(400)]),
+        ("income", [str(20001 + i % 90) for i in range(400)]),
+        ("earned", [str(10000 + i % 90 * 1000) for i in range(400)]),
+        ("邮政编码", [str(100001 + i % 90) for i in range(400)]),
+    ],
+)
+def test_what_many_people_share_is_no_identifier(name, texts):
+    assert not looks_like_identifier(name, texts)
 
 
 def test_days_and_amounts_are_no_identifiers():
@@ -355,3 +397,32 @@ def test_beside_a_person_s_number_that_of_a_case_is_not_asked_about(client, cura
 def test_a_name_alone_does_not_answer_that_people_have_several_rows(client, curator, repeats, rows):
     page = shown_first(client, curator, asked_first(curator, {"patient": repeats}, rows))
     assert "button primary" not in page[page.index('id="one-row"') : page.index("another column says")]
+
+
+@pytest.mark.parametrize("name", ["who", "Heure"])
+def test_texts_alone_never_answer_that_people_have_several_rows(client, curator, name):
+    """Also not of a table that an earlier version read, whose column of times it took for a key."""
+    dataset = asked_first(curator, {name: True, "age": True})
+    looks = [{"identifies": True}, {}]
+    Dataset.objects.filter(pk=dataset.pk).update(column_looks=looks)
+    page = shown_first(client, curator, Dataset.objects.get(pk=dataset.pk))
+    assert f"The values of <strong>{name}</strong> look like numbers or codes" in page
+    assert "identifier of people" not in page and "seems to have several rows" not in page
+    asked = page[page.index('id="one-row"') : page.index("No, a person can have several rows")]
+    assert "button primary" not in asked and "rows with the same" not in asked
+
+
+def test_a_case_is_named_beside_what_only_looks_like_a_key(client, curator):
+    dataset = asked_first(curator, {"N° d'appel": False, "who": True})
+    Dataset.objects.filter(pk=dataset.pk).update(column_looks=[{"identifies": True}] * 2)
+    page = shown_first(client, curator, Dataset.objects.get(pk=dataset.pk))
+    assert "<strong>N° d&#x27;appel</strong> looks like the number of a case" in page
+    assert "<strong>who</strong> look like numbers or codes" in page
+
+
+def test_another_column_than_one_of_alike_texts_is_not_chosen_beforehand(client, curator):
+    dataset = asked_first(curator, {"who": True})
+    Dataset.objects.filter(pk=dataset.pk).update(column_looks=[{"identifies": True}])
+    client.force_login(curator)
+    page = client.get(reverse("datasets:unit", args=[dataset.pk]) + "?several")
+    assert not page.context["form"]["unit_column"].value()
