@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.charts.counted_word import counted_by, counted_word
+from dpportal.charts.counted_word import counted_by, counted_word, picked_row_caption
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import TEMPLATE, Figure, plain
@@ -49,7 +49,7 @@ def area_figure(
         (label, value) for label, value in zip(labels, values.tolist(), strict=True) if label in areas.shapes
     ]
     lacking = [label for label in labels if label not in areas.shapes]
-    caption = [interval_caption(half_width, counted_word())]
+    caption = [picked_row_caption(), interval_caption(half_width, counted_word())]
     if lacking:
         caption.append(_("Not on the map: %(labels)s.") % {"labels": listed(map(plain, lacking))})
     if areas.credit:

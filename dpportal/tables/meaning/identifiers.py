@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dpportal.tables.meaning.name_words import words_of
+from dpportal.tables.meaning.periods import are_periods, names_a_period
+
 # What a row may belong to, in the languages of many tables: alone it is a name of people; with more words, as in
 # “member since” and “patient type”, it says what an attribute is about.
 _PERSON = (
@@ -62,15 +65,8 @@ FULL_NAME = re.compile("no|nr|number|nummer|序号|号码|号")
 # Numbers and codes as people write keys: all as long as each other, with at least so many signs.
 SHORTEST_KEY = 5
 KEY = re.compile("[A-Za-z0-9][A-Za-z0-9-]*")
-# What else is written alike: days, months, weeks, quarters, school years, and times of day.
-_YEAR, _MONTH, _DAY = "(?:1[89]|20|21)[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
-_TIME = re.compile(
-    f"{_YEAR}-?{_MONTH}(?:-?{_DAY})?|{_DAY}-{_MONTH}-{_YEAR}|{_YEAR}-[0-9]{{2,4}}"
-    f"|{_YEAR}-?(?:[WKSQT]|KW)-?[0-9]{{1,2}}|(?:[WKSQT]|KW)-?[0-9]{{1,2}}-?{_YEAR}"
-    "|[0-9]{1,2}[hH][0-9]{2}(?:m?[0-9]{2}s?)?"
-)
 _RANGE = re.compile("([0-9]+)-([0-9]+)")
-# What repeats by its nature, of which the names know: places, occupations, diagnoses, money, and times.
+# What repeats by its nature, of which the names know: places, occupations, diagnoses, money, and groups.
 _COMMON = re.compile(
     "(?:zip|zips|post|postal|postcode|postleitzahl|plz|cp|insee|nuts[0-9]?|lau|ags|geo|fips|iso|country|land|pays|region"
     "|région|gemeinde|kreis|bezirk|kanton|canton|commune|municipality|municipio|county|state|district|département|ward"
@@ -80,12 +76,9 @@ _COMMON = re.compile(
     "|income|revenue?|revenu|revenus|einkommen|ingresos?|salary|salaire|gehalt|lohn|wage|wages|cost|costs|coût|kosten|price"
     "|preis|prix|amount|betrag|montant|rent|miete|loyer|eur|euro|usd|chf|turnover|umsatz|sales|value|wert|valeur"
     "|population|distance|weight|area|capital|gain|loss|balance"
-    "|time|zeit|uhrzeit|heure|hora|hour|date|datum|fecha|day|tag|jour|week|woche|semaine|month|monat|mois|year|jahr|année"
-    "|schuljahr|quarter|quartal|trimestre|period|periode|période|tranche|range|band|class|klasse|group|gruppe|groupe)"
+    "|tranche|range|band|class|klasse|group|gruppe|groupe)"
 )
-_COMMON_CHINESE = re.compile(
-    ".*(?:邮编|邮政编码|区划|地区|省|市|区|县|时间|时刻|日期|年|月|周|季度|收入|金额|价格|费用)"
-)
+_COMMON_CHINESE = re.compile(".*(?:邮编|邮政编码|区划|地区|省|市|区|县|收入|金额|价格|费用)")
 # Nearly all keys have a digit; of random letters and digits a few have none.
 MOST_WITH_DIGITS = 0.95
 FEWEST_TEXTS, FEWEST_KEYS = 20, 10
@@ -98,21 +91,14 @@ def named_like_identifier(name: str) -> bool:
 
     As do “patient”, “patient_id” and “PersonNo”, but not “patient_type”, “member_since” or “number of rooms”.
     """
-    words = _words(name)
+    words = words_of(name)
     is_numbered = len(words) == 1 and bool(FULL_NAME.fullmatch(words[0]))
     return is_numbered or bool(_NAME.fullmatch(" ".join(words))) or names_a_case(name)
 
 
 def names_a_case(name: str) -> bool:
     """Whether a column's name says that it numbers cases, visits or orders, of which a person can have several."""
-    return bool(_CASE_NAME.fullmatch(" ".join(_words(name))))
-
-
-def _words(name: str) -> list[str]:
-    """Of names in several lines the last says what the column holds, those above only what it belongs to."""
-    plain = re.sub("[nN][°º]|№", "numéro ", name.rpartition(": ")[2])
-    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", plain)
-    return [part.lower() for part in parts]
+    return bool(_CASE_NAME.fullmatch(" ".join(words_of(name))))
 
 
 def repeats_by_nature(name: str, texts: Sequence[str]) -> bool:
@@ -120,9 +106,9 @@ def repeats_by_nature(name: str, texts: Sequence[str]) -> bool:
 
     By a word of its name, or since all its texts are written so. texts: at least one.
     """
-    if any(map(_COMMON.fullmatch, _words(name))) or _COMMON_CHINESE.fullmatch(name.strip()):
+    if any(map(_COMMON.fullmatch, words_of(name))) or _COMMON_CHINESE.fullmatch(name.strip()):
         return True
-    if all(map(_TIME.fullmatch, texts)) or all(map(_is_range, texts)):
+    if names_a_period(name) or are_periods(texts) or all(map(_is_range, texts)):
         return True
     # Amounts are rounded, and numbers of people are not.
     return all(text.isdecimal() and text.endswith("0") for text in texts)
@@ -130,12 +116,12 @@ def repeats_by_nature(name: str, texts: Sequence[str]) -> bool:
 
 def _is_range(text: str) -> bool:
     ends = _RANGE.fullmatch(text)
-    return bool(ends) and int(ends[1]) < int(ends[2])
+    return ends is not None and int(ends[1]) < int(ends[2])
 
 
 def _fewest_of_few(name: str, texts: Sequence[str]) -> int:
     """Different texts of a column so named, where there are few: a word of people alone may name a category."""
-    return max(3, len(texts) // 2 + 1) if _PERSON_ALONE.fullmatch(" ".join(_words(name))) else 0
+    return max(3, len(texts) // 2 + 1) if _PERSON_ALONE.fullmatch(" ".join(words_of(name))) else 0
 
 
 def looks_like_identifier(name: str, texts: Sequence[str]) -> bool:
@@ -151,7 +137,7 @@ def looks_like_identifier(name: str, texts: Sequence[str]) -> bool:
     if len(texts) < FEWEST_TEXTS or len(distinct) < FEWEST_KEYS or len(set(map(len, distinct))) > 1:
         return False
     repeated = len(distinct) <= MOST_DIFFERENT * len(texts)
-    numbered = any(map(FULL_NAME.fullmatch, _words(name)[-1:]))
+    numbered = any(map(FULL_NAME.fullmatch, words_of(name)[-1:]))
     return (
         (repeated or numbered)
         and len(next(iter(distinct))) >= SHORTEST_KEY
