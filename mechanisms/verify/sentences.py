@@ -146,7 +146,8 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("fewest conflicts, of # candidates", "candidates"),
     ("among # declared candidates", "candidates"),
     ("is fewer than # people behind", "shortfall"),
-    ("off by fewer than # ranks", "shortfall"),
+    ("off by fewer than # ranks", "shortfall"),  # as earlier bundles say
+    ("fewer than # people have values between", "shortfall"),
     # Randomised answers.
     ("randomised answers of # people", "lines answers"),
     ("Margin: ± # people", "margin estimates estimate"),

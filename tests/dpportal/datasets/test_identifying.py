@@ -227,6 +227,11 @@ def test_texts_alone_never_answer_that_people_have_several_rows(client, curator,
     assert "button primary" not in asked and "rows with the same" not in asked
 
 
+def test_who_has_counts_already_is_led_to_where_they_are_entered(client, curator):
+    page = shown_first(client, curator, asked_first(curator, {"day": False, "deaths": True}))
+    assert f'<a href="{reverse("datasets:tableless")}">enter the counts yourself</a>' in page
+
+
 def test_a_case_is_named_beside_what_only_looks_like_a_key(client, curator):
     dataset = asked_first(curator, {"N° d'appel": False, "who": True})
     Dataset.objects.filter(pk=dataset.pk).update(column_looks=[{"identifies": True}] * 2)
