@@ -99,7 +99,7 @@ def _count_row(row: Sequence[Any], labels: int, written: Callable[[Any], str]) -
     # Plain words need no look at what Django may have marked as safe.
     heads = "".join(
         [
-            f"<td>{escape(cell) if type(cell) is str else conditional_escape(localize(cell))}</td>"
+            f'<th scope="row">{escape(cell) if type(cell) is str else conditional_escape(localize(cell))}</th>'
             for cell in row[:labels]
         ]
     )
