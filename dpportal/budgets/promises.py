@@ -20,6 +20,7 @@ from dpportal.datasets.protection import Protection
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row
+from dpportal.publications.cost_search import two_digits
 from mechanisms.accounting import Definition, Loss, Neighbours, group_delta, plainly
 from mechanisms.number_text import with_two_decimals
 
@@ -79,6 +80,11 @@ class AccountPromise:
     @property
     def loss(self) -> Loss:
         return Loss(self.definition, Fraction(self.amount), delta=Fraction(self.delta))
+
+    @property
+    def rounded_loss(self) -> Loss:
+        """The same for readers: two significant digits, rounded up."""
+        return replace(self.loss, amount=Fraction(two_digits(self.amount)))
 
     @property
     def as_risk(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.area_classes import class_of, limits
-from dpportal.charts.counted_word import counted_by, counted_word
+from dpportal.charts.counted_word import counted_by, counted_word, picked_row_caption
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.style import TEMPLATE, TRANSPARENT, Figure, plain
@@ -77,7 +77,7 @@ def area_figure(
 
 def _captions(areas: Areas, labels: Sequence[str], half_width: int | None) -> list[str]:
     lacking = [label for label in labels if label not in areas.shapes]
-    said = [interval_caption(half_width, counted_word())]
+    said = [picked_row_caption(), interval_caption(half_width, counted_word())]
     if lacking:
         said.append(_("Not on the map: %(labels)s.") % {"labels": listed(map(plain, lacking))})
     if areas.credit:

@@ -14,8 +14,10 @@ import numpy as np
 import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
+from dpportal.charts.counted_word import picked_row_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import lies_up_to
+from dpportal.platform.listed_names import in_a_row
 
 # Of intervals: the same for all marks, one for each share, which none reaches below 0, or none.
 HalfWidth = int | np.ndarray | None
@@ -154,7 +156,7 @@ PLAIN_DISPLAY, PERIODS = Display(), Display(is_ordered=True)
 def finished(
     figure: go.Figure | SeriesFigure, *, title: str, caption: str, display: Display = PLAIN_DISPLAY
 ) -> Figure:
-    """Apply the shared template."""
+    """Apply the shared template. The caption says first what is counted, where that is not plain."""
     figure.update_layout(template=TEMPLATE)
     if display.height:
         figure.update_layout(height=display.height)
@@ -164,7 +166,7 @@ def finished(
         meta["lies_up_to"] = width
     if meta:
         json["layout"]["meta"] = meta
-    return Figure(json=json, caption=caption, title=title)
+    return Figure(json=json, caption=in_a_row([picked_row_caption(), caption]), title=title)
 
 
 def first_spread(released: np.ndarray) -> str:

@@ -12,6 +12,7 @@ from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.description_forms import DescriptionForm, description_of
 from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.title_lines import proposed_description
 
 
 @curator_required
@@ -19,7 +20,8 @@ from dpportal.datasets.models import Dataset, Right
 @with_dataset(Right.OWN)
 def describe(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """What readers may know of a dataset, and whether they do; the permission is on record."""
-    form = DescriptionForm(request.POST or None, instance=description_of(dataset))
+    proposed = {} if request.method == "POST" else proposed_description(dataset)
+    form = DescriptionForm(request.POST or None, instance=description_of(dataset), initial=proposed)
     if request.method == "POST" and form.is_valid():
         form.keep(current_user(request))
         shown = form.cleaned_data["shown"]
@@ -27,5 +29,5 @@ def describe(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
             request, _("Saved; readers see it.") if shown else _("Saved; nobody else sees it yet.")
         )
         return redirect("datasets:home", dataset.pk)
-    context = {"dataset": dataset, "form": form, "nav_section": "datasets"}
+    context = {"dataset": dataset, "form": form, "nav_section": "datasets", "proposed": proposed}
     return render(request, "datasets/description.html", context, status=422 if form.errors else 200)

@@ -129,7 +129,7 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     current = dataset.current_domain() or DomainVersion(dataset=dataset)
     accounts = [budget for budget in dataset.budgets.all() if budget.is_fixed]
     account = next((budget for budget in accounts if budget.protection == Protection.of(current)), None)
-    several = identifying_columns(dataset) if "several" in request.GET else []
+    several = first_question(dataset)["identifying"] if "several" in request.GET else []
     form = UnitForm(request.POST or None, instance=current, dataset=dataset, identifying=several)
     if request.method == "POST" and form.is_valid():
         declared = {name: form.cleaned_data[name] for name in UnitForm.Meta.fields}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dpportal.datasets import derived
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
-from dpportal.tables.meaning.identifiers import FEWEST_TEXTS, names_a_case
+from dpportal.tables.meaning.identifiers import FEWEST_TEXTS, named_like_identifier, names_a_case
 
 
 def identifying_columns(dataset: Dataset) -> list[str]:
@@ -18,17 +18,21 @@ def identifying_columns(dataset: Dataset) -> list[str]:
 def first_question(dataset: Dataset) -> Json:
     """What the first question says of such columns.
 
-    identifying: names of those that name people. cases: of those that number cases, if no other identifies; that no
-    number comes twice says nothing of people then. has_repeats: whether the first rows repeat a value in one of the
+    identifying: those whose name says that they identify people; texts alone never answer for the curator. Only where
+    there are none, cases: those that number cases, of which no number that comes twice tells of people; and alike:
+    those of which the texts alone look like keys. has_repeats: whether the first rows repeat a value in one of the
     identifying; None where no row was looked at. seems_several: whether they do, and are more than a few.
     """
     names = identifying_columns(dataset)
-    people = [name for name in names if not names_a_case(name)]
+    cases = [name for name in names if names_a_case(name)]
+    alike = [name for name in names if not named_like_identifier(name)]
+    people = [name for name in names if name not in (*cases, *alike)]
     repeats = [c.get("repeats") for c in derived.described_columns(dataset) if c["name"] in people]
     several = True if True in repeats else None if None in repeats else False
     return {
         "identifying": people,
-        "cases": [] if people else names,
+        "cases": [] if people else cases,
+        "alike": [] if people else alike,
         "has_repeats": several,
         "seems_several": several is True and (dataset.rows or 0) >= FEWEST_TEXTS,
     }

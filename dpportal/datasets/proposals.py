@@ -74,7 +74,19 @@ _KINDS = {
         "score",
         "ratio",
         *("betrag", "preis", "kosten", "miete", "gewicht", "größe", "fläche", "anteil", "quote"),
-        *("revenu", "salaire", "montant", "prix", "loyer", "poids", "taille", "taux"),
+        *(
+            "revenu",
+            "salaire",
+            "montant",
+            "prix",
+            "loyer",
+            "poids",
+            "taille",
+            "taux",
+            "coût",
+            "délai",
+            "durée",
+        ),
         *_PAY,
     ),
     "categorical": (
@@ -153,7 +165,8 @@ _KINDS = {
             "ville",
             "région",
         ),
-        *("profession", "métier", "catégorie", "nationalité", "diplôme"),
+        *("profession", "métier", "catégorie", "nationalité", "diplôme", "motif", "cause", "statut"),
+        *("schulform", "schulart", "grund", "ursache", "reason"),
     ),
 }
 _KIND_OF_WORD = {word: kind for kind, words in _KINDS.items() for word in words} | chinese_names.KIND_OF_WORD
@@ -187,9 +200,7 @@ _DONE = (
         "verstorben",
         "raucher",
         "erhalten",
-        "employé",
-        "assuré",
-        "vacciné",
+        *("employé", "assuré", "vacciné", "hospitalisé", "décédé", "retraité", "scolarisé"),
     ),
 )
 # Words of a day of birth.

@@ -10,7 +10,6 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.translation import override
 
-from dpportal.charts.counted_word import counting_rows
 from dpportal.charts.report import stilled
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
@@ -52,7 +51,7 @@ def write(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -> l
     release = reconstructed.release
     assert release.measured_at is not None
     with storage.scratch_folder() as folder:
-        with counting_rows(reconstructed.plan.loss.unit.max_rows):
+        with release.counting():
             tables = _main_first(reconstructed, folder)
         observed = with_observations(tables, f"release-{release.pk}", release.measured_at)
         files = [*with_workbooks(tables), *observed]

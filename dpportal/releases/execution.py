@@ -21,7 +21,6 @@ from django.utils.translation import gettext as _, override
 from dpportal.budgets import charge_journal, ledger, refusals
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
-from dpportal.charts.counted_word import counting_rows
 from dpportal.datasets import records
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.datasets.models import Dataset
@@ -292,7 +291,7 @@ def _keep_comparison(reconstructed: AnyReconstructed) -> None:
     release, compared = reconstructed.release, {}
     true = records.stored_counts(release.true_counts)
     rows = {ROWS_COUNTED: runner_of(release).rows_counted(reconstructed.plan, true)}
-    with counting_rows(reconstructed.plan.loss.unit.max_rows):
+    with release.counting():
         for code in languages():
             with override(code):
                 compared[code] = presenter_of(release).compare(reconstructed, true)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import lru_cache
 
 from django.db import models
@@ -15,7 +16,7 @@ from dpportal.accounts.models import User
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.counted_rows import CountedRows
 from dpportal.budgets.models import LedgerEntry
-from dpportal.charts.counted_word import counted_word
+from dpportal.charts.counted_word import counted_word, counting_rows
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history.watched import WatchedQuerySet
 from dpportal.jobs.announcements import AnnouncedJob
@@ -202,6 +203,16 @@ class Release(ChargedPublication):
     def person_column(self) -> str:
         """Whose equal values are one person's rows, as it was confirmed; empty where each person has one row."""
         return self.declaration.unit_column
+
+    @property
+    def picks_row(self) -> bool:
+        """Whether a person can have several rows, of which one counts, drawn at random; of a draft as declared now."""
+        version = self.domain_version or self.dataset.current_domain()
+        return version is not None and bool(version.unit_column) and version.max_rows == 1
+
+    def counting(self) -> AbstractContextManager[None]:
+        """Within it charts say what its counts are counts of."""
+        return counting_rows(self.unit.max_rows, picks_row=self.picks_row)
 
     @property
     def leaving_columns(self) -> list[str]:

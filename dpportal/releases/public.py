@@ -13,7 +13,6 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.dataset_costs import told_beside
-from dpportal.charts.counted_word import counting_rows
 from dpportal.charts.report import stilled
 from dpportal.charts.screens import for_screens
 from dpportal.datasets.access import may_read
@@ -86,7 +85,7 @@ def first_figure(release: Release) -> Json | None:
 def shown_of(question: QueryDict, release: Release, plan: ReleasePlan) -> Json:
     """What the page shows of the numbers, as a reader chooses. plan: the release's."""
     shown, presenter = results.stored_page(release), presenter_of(release)
-    with counting_rows(release.declaration.max_rows):
+    with release.counting():
         return {**shown, **presenter.chosen(release, plan, shown, question)}
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from django.core.files.storage import default_storage
 from django.utils.translation import override
 
-from dpportal.charts.counted_word import counting_rows
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.language_layers import in_reader_language, languages, layered
@@ -44,7 +43,7 @@ def reconstruct(release: Release) -> AnyReconstructed:
 def page_of(reconstructed: AnyReconstructed) -> Json:
     """What the public page shows, in every language."""
     presenter, pages = presenter_of(reconstructed.release), {}
-    with counting_rows(reconstructed.plan.loss.unit.max_rows):
+    with reconstructed.release.counting():
         for code in languages():
             with override(code):
                 pages[code] = presenter.page(reconstructed)

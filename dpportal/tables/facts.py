@@ -102,7 +102,8 @@ class SeenLine:
 class FileLook:
     """How a file begins and ends, for its curator. title_lines, header_lines: declared or proposed; names: joined.
 
-    fewest_filled, note_words: that would leave out what seem to be notes at its end.
+    titles: texts of the lines above the names. fewest_filled, note_words: that would leave out what seem to be notes at
+    its end.
     """
 
     first: tuple[SeenLine, ...] = ()
@@ -113,6 +114,7 @@ class FileLook:
     fewest_filled: int = 0
     note_words: tuple[str, ...] = ()
     sheets: tuple[Sheet, ...] = ()
+    titles: tuple[str, ...] = ()
 
     def to_json(self) -> Json:
         return asdict(self)
@@ -120,7 +122,7 @@ class FileLook:
     @classmethod
     def from_json(cls, value: Json) -> FileLook:
         seen = {name: tuple(map(SeenLine.from_json, value[name])) for name in ("first", "last")}
-        texts = {name: tuple(value[name]) for name in ("names", "note_words")}
+        texts = {name: tuple(value.get(name, ())) for name in ("names", "note_words", "titles")}
         return cls(**{**value, **seen, **texts, "sheets": tuple(Sheet(**sheet) for sheet in value["sheets"])})
 
 

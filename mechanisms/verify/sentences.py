@@ -82,7 +82,10 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("# people, by …", "people"),
     ("# ± # people, by …", "everyone", "everyone's margin"),
     ("stand in for # ± # people", "everyone", "everyone's margin"),
-    ("the largest group is …, with # ± #.", "most of a column", "margin of a column"),
+    *(
+        (f"the largest group{of_rows} is …, with # ± #.", "most of a column", "margin of a column")
+        for of_rows in ("", " of drawn rows")
+    ),
     ("The # largest of # groups", "drawn values", "sizes"),
     ("within ± # of", "half_width"),
     ("Margin: ± # people", "half_width"),
@@ -147,11 +150,15 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("fewest conflicts, of # candidates", "candidates"),
     ("among # declared candidates", "candidates"),
     ("is fewer than # people behind", "shortfall"),
-    ("off by fewer than # ranks", "shortfall"),
+    ("off by fewer than # ranks", "shortfall"),  # as earlier bundles say
+    ("fewer than # people have values between", "shortfall"),
     # Randomised answers.
     ("randomised answers of # people", "lines answers"),
     ("Margin: ± # people", "margin estimates estimate"),
-    ("The largest group, …, has # ± #", "most estimates estimate", "margin estimates estimate"),
+    *(
+        (f"The largest group{of_rows}, …, has # ± #", "most estimates estimate", "margin estimates estimate")
+        for of_rows in ("", " of drawn rows")
+    ),
     # Rows of many columns.
     ("hold # columns", "columns"),
     ("# made-up rows with # columns stand in for # ±", "lines synthetic", "columns", "people"),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.visiting import JOB_MS, Portal
 
 # With chart, the first 200 lines of its table, and everything below.
 MOST_PAGES = 6
+# Pixels between the margins of A4.
+PAPER = 673
+STYLES = Path(__file__).parents[2] / "static/css/portal.css"
 
 
 def test_a_release_of_222_cells_takes_few_pages_whose_tables_have_a_head_each(
@@ -26,4 +31,23 @@ def test_a_release_of_222_cells_takes_few_pages_whose_tables_have_a_head_each(
     # A button has a box of its own, which browsers do not draw again where a table goes on.
     heads = page.locator("table.counts th[aria-sort] button")
     assert {head.evaluate("it => getComputedStyle(it).display") for head in heads.all()} == {"contents"}
+    page.close()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_no_table_of_long_names_is_cut_off_at_the_edge_of_the_paper(browser: Browser, columns: int) -> None:
+    """Margins stand at the right end, where they were lost."""
+    page = browser.new_page(viewport={"width": PAPER, "height": 1000})
+    names = "".join(f"<th>Demandeur: Groupe d’âge {place} du demandeur</th>" for place in range(columns))
+    heads = f"<tr>{names}{'<th class=number>Noisy count</th>' * 3}</tr>"
+    values = "<td>Appartement-en-copropriété-de-l’agglomération</td>" * columns
+    numbers = "<td class='number'>12,345</td><td class='number'>± 1,234</td><td class='number'>12,345</td>"
+    table = f"<thead>{heads}</thead><tbody>{f'<tr>{values}{numbers}</tr>' * 60}</tbody>"
+    page.set_content(
+        f"<style>{STYLES.read_text()}</style><input type='checkbox' class='adjusted-shown'>"
+        f"<div class='table-frame tall'><table class='counts with-margins'>{table}</table></div>"
+    )
+    page.emulate_media(media="print")
+    rights = page.locator("td, th").evaluate_all("them => them.map(it => it.getBoundingClientRect().right)")
+    assert max(rights) <= PAPER
     page.close()

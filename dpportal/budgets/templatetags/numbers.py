@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -36,6 +36,13 @@ _PER_CENT = re.compile(r"(?<=\d)\s+(?=%)")
 def amount(value: Decimal | None) -> str:
     """An amount of privacy loss: 0.25, 1.00, 0.000001."""
     return "–" if value is None else plain(value)
+
+
+@register.filter
+def left(value: Decimal) -> str:
+    """What is left of a budget, rounded down: two decimals, and of less than 0.1 two significant digits."""
+    places = min(-2, value.adjusted() - 1) if value else -2
+    return plain(value.quantize(Decimal(1).scaleb(places), ROUND_FLOOR))
 
 
 @register.filter
@@ -92,7 +99,7 @@ def _count_row(row: Sequence[Any], labels: int, written: Callable[[Any], str]) -
     # Plain words need no look at what Django may have marked as safe.
     heads = "".join(
         [
-            f"<td>{escape(cell) if type(cell) is str else conditional_escape(localize(cell))}</td>"
+            f'<th scope="row">{escape(cell) if type(cell) is str else conditional_escape(localize(cell))}</th>'
             for cell in row[:labels]
         ]
     )

@@ -25,6 +25,7 @@ from dpportal.releases.products.histogram.form import MAX_CELLS, MAX_COLUMNS, WA
 from dpportal.releases.products.microdata import simulations
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.average_group import average_people, declared_cells
+from dpportal.releases.products.shared.differing_rows import of_periods
 from dpportal.releases.wizard.dial import usual_amount, worth_of
 from dpportal.releases.wizard.forms import PARAMETER, PURPOSE, MethodForm, own_parameters
 from dpportal.releases.wizard.side_by_side import SideBySide
@@ -42,7 +43,7 @@ def declared_columns(draft: Release) -> Domain:
 def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
     """How many cells the chosen columns make, and how many people to expect in one of declared values.
 
-    spread_over: those of declared values, where there are others.
+    spread_over: those of declared values, where there are others. of_periods: names of columns that say when.
     """
     names = [name for name in declared.names if name in chosen]
     chosen_domain = declared.project(names)
@@ -56,6 +57,7 @@ def cells(declared: Domain, chosen: list[str], people: int | None) -> Json:
         "many": WARN_CELLS < size <= MAX_CELLS,
         "too_many": size > MAX_CELLS,
         "too_many_columns": len(names) > MAX_COLUMNS,
+        "of_periods": of_periods(declared, names),
     }
 
 

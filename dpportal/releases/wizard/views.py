@@ -27,6 +27,7 @@ from dpportal.releases.privacy_statement import promise_of_draft
 from dpportal.releases.products import PRODUCTS, DraftError, method_title, planner_of, product_of
 from dpportal.releases.products.queries import matrices
 from dpportal.releases.products.shared.average_group import is_smallest
+from dpportal.releases.products.shared.differing_rows import of_periods
 from dpportal.releases.services import ReleaseError
 from dpportal.releases.wizard import choices, choosing
 from dpportal.releases.wizard.dial import cheaper_amount, turned
@@ -163,6 +164,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "statement": promise_of_draft(draft, plan.loss, budget.delta, version),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "budget": budget,
+        "of_periods": of_periods(version.domain(), draft.columns),
         "filled": version.attributes.filter(filled_from_data=True, column__in=draft.columns),
     }
     return _page(request, "review", draft, form, **context)

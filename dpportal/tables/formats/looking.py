@@ -22,6 +22,7 @@ FIRST, LAST = 15, 6
 # Rows of a sheet up to which its end is looked for: each takes as long as a line of a million.
 MOST_ROWS = 20_000
 SHOWN_COLUMNS, SHOWN_LETTERS = 30, 60
+LONGEST_TITLE = 300
 TAIL_BYTES = 32 * 1024
 
 
@@ -79,7 +80,12 @@ def _look(lines: Sequence[Line], last: Sequence[Line], options: ReadOptions) -> 
         tuple(joined_names(of_names)) if of_names else (),
         fewest,
         words,
+        titles=tuple(_text(line) for line in lines if line.first < titles),
     )
+
+
+def _text(line: Line) -> str:
+    return " ".join(" ".join(line.fields).split())[:LONGEST_TITLE]
 
 
 def _seen(lines: Iterable[Line]) -> tuple[SeenLine, ...]:

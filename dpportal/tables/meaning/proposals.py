@@ -39,6 +39,8 @@ OTHER_MARKS = (
     (".", ",", "a comma between thousands"),
     *((decimal, mark, "an apostrophe between thousands") for mark in APOSTROPHES for decimal in ".,"),
 )
+# With two digits of a year, and one mark throughout.
+SHORT_DATE = r"([0-9]{1,2})([./-])([0-9]{1,2})\2[0-9]{2}"
 NUMERIC_DATE = "([0-9]{1,2})[./-]([0-9]{1,2})[./-][0-9]{4}"
 # As people write days, whichever format is declared.
 ANY_DATE = "[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}|[0-9]{4})|[0-9]{4}-[0-9]{2}-[0-9]{2}"
@@ -220,4 +222,18 @@ def _date_format(columns: list[list[str]]) -> str:
                 return "day-first"
             if any(second > 12 for _, second in pairs):
                 return "month-first"
+        elif form := _short_format(column):
+            return form
     return "iso"
+
+
+def _short_format(column: list[str]) -> str:
+    """The format of dates with two digits of a year, if most are such and one of them says which number is the day."""
+    matches = [match for text in column if (match := re.fullmatch(SHORT_DATE, text))]
+    marks = {match[2] for match in matches}
+    if 2 * len(matches) <= len(column) or len(marks) > 1:
+        return ""
+    mark = marks.pop()
+    if mark == "." or any(int(match[1]) > 12 for match in matches):
+        return f"%d{mark}%m{mark}%y"
+    return f"%m{mark}%d{mark}%y" if any(int(match[3]) > 12 for match in matches) else ""

@@ -71,7 +71,11 @@ def test_a_row_takes_few_calls():
 def test_a_count_has_its_margin_beside_it() -> None:
     """4,229 … 4,305 around 4,267 is written ± 38."""
     written = count_rows([["<f>", 4267, 4270, 4229, 4305]], 1)
-    assert written.startswith("<tr><td>&lt;f&gt;</td>") and "± 38<" in written and "4,229" not in written
+    assert (
+        written.startswith('<tr><th scope="row">&lt;f&gt;</th>')
+        and "± 38<" in written
+        and "4,229" not in written
+    )
     assert "±" not in count_rows([["f", 4267, 4270]], 1)
     assert ">−7</td>" in (below := count_rows([["f", -7, 0, -12, -2]], 1)) and "-7" not in below
     assert ">−7</td>" in (answer := answer_rows([[1, "all", -7, 38]])) and "± 38<" in answer

@@ -62,6 +62,12 @@ def test_other_sites_may_frame_the_chart_and_nothing_else(client, published) -> 
         assert answer["Content-Security-Policy"] == policy() and "frame-ancestors 'none'" in policy()
 
 
+def test_the_line_for_other_sites_has_room_for_the_whole_drawing_and_its_source(client, published):
+    page = client.get(published.get_absolute_url())
+    height = page.context["shown"]["figure"]["drawing"]["height"]
+    assert f'height="{height + 320}"' in page.text.replace("&quot;", '"')
+
+
 def test_nothing_of_it_is_there_before_and_a_preview_is_in_no_frame(client, ready, curator) -> None:
     embed = reverse("releases:embed", args=[ready.pk, "main"])
     assert {client.get(a).status_code for a in (embed, address(ready), address(ready, "json"))} == {404}

@@ -25,6 +25,11 @@ SHORT, ISO = ["1.2.23", "5.10.23"], ["2023-08-21", "2023-04-24"]
         (["11/13/2023"] * 6 + ISO, "month-first"),
         (GERMAN + ["unknown"] * 4, "iso"),
         (["version 1.2.2023"] * 9, "iso"),
+        (["14.02.23", "1.2.23"], "%d.%m.%y"),
+        (["3/4/23", "2/14/23"], "%m/%d/%y"),
+        (["3/4/23", "14/2/23"], "%d/%m/%y"),
+        (["3/4/23", "2/3/23"], "iso"),
+        (["14.02.23", "14/02/23"], "iso"),
     ],
 )
 def test_the_format_of_most_is_proposed(texts, form):
@@ -37,6 +42,12 @@ def test_the_column_says_that_only_one_is_read():
     assert column.remark.startswith("Looks like dates in several formats.")
     (pure,) = proposed_columns(["seen"], [GERMAN], proposed_options([GERMAN], ReadOptions()).settled())
     assert (pure.kind, pure.remark) == ("date", "")
+
+
+def test_short_dates_are_read_as_they_are_proposed():
+    texts = [f"{day:02}.02.23" for day in range(1, 29)]
+    (column,) = proposed_columns(["seen"], [texts], proposed_options([texts], ReadOptions()).settled())
+    assert (column.kind, column.remark) == ("date", "")
 
 
 def test_a_column_of_dates_says_that_a_few_are_written_otherwise():

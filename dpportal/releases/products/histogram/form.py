@@ -60,7 +60,9 @@ class CellsForm(ChoiceForm):
     people = people_field()
 
     def adapt(self, draft: Release) -> None:
-        self.initial["columns"] = draft.columns or usual_columns(self.declared, draft.people)
+        # Whether a person's rows agree in a column only the curator knows, and counts by one row of each rest on that.
+        usual = [] if draft.picks_row else usual_columns(self.declared, draft.people)
+        self.initial["columns"] = draft.columns or usual
 
     def clean_columns(self) -> list[str]:
         columns = [name for name in self.declared.names if name in self.cleaned_data["columns"]]

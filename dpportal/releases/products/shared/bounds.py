@@ -11,6 +11,8 @@ from mechanisms.moments.estimates import Interval
 CERTAIN, POSSIBLE = 0.05, 0.25
 # Of a larger share, nearly all are said to be there.
 NEARLY_ALL = 0.9
+# Where counting begins: mostly no value is below, so that it cuts nothing off.
+NATURAL = ("0", "1")
 
 
 def may_be_large(share: Interval, row: int) -> bool:
@@ -20,7 +22,8 @@ def may_be_large(share: Interval, row: int) -> bool:
 
 def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -> list[Json]:
     """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known,
-    is_nearly_all, and of the lower one first_step_end; is_possible, where noise alone may explain all of them.
+    is_nearly_all, and of the lower one first_step_end; is_possible, where noise alone may explain all of them, or the
+    lower bound is one below which such numbers seldom are.
 
     shares: of the values that count as each bound.
     """
@@ -31,7 +34,7 @@ def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -
             "share": _text(share, row),
             "is_nearly_all": bool(share.lower[row] > NEARLY_ALL),
             "first_step_end": "" if place else column.first_step_end,
-            "is_possible": bool(share.lower[row] < CERTAIN),
+            "is_possible": bool(share.lower[row] < CERTAIN) or (not place and bound in NATURAL),
         }
         for place, (bound, share) in enumerate(zip(column.bound_texts, shares, strict=True))
         if may_be_large(share, row)

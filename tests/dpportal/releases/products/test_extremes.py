@@ -207,6 +207,16 @@ def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
         assert (note["share"], note["is_possible"]) == (words, lower < 0.05)
 
 
+@pytest.mark.parametrize(("lower", "is_behind"), [(0, True), (1, True), (18, False)])
+def test_a_lower_limit_where_counting_begins_is_kept_in_mind_alone(lower, is_behind) -> None:
+    """Of households with one person 14 % to 83 % are at the limit, and none is below."""
+    column = MeasuredColumn.of(Integer("household size", lower=lower, upper=100))
+    at_lower = Interval(np.array([0.5]), np.array([0.14]), np.array([0.83]))
+    none = Interval(np.array([0.0]), np.array([0.0]), np.array([0.01]))
+    [note] = bounds.notes(column, (at_lower, none), 0)
+    assert note["is_possible"] == is_behind
+
+
 def test_first_sentences_of_means_say_of_bounds_what_is_certain_alone() -> None:
     unsure = {"bound": "9", "is_upper": True, "share": "at most 31 %", "is_nearly_all": False}
     notes = [unsure | {"is_possible": True}, unsure | {"share": "51 % ± 5", "is_possible": False}]

@@ -120,7 +120,8 @@ def test_pages_say_that_one_row_of_each_person_counts_drawn_at_random(rich, clie
     services.publish(made, rich.owner)
     for text in (page_of(client, made), files(made)["report.html"].decode()):
         words = " ".join(text.split())
-        assert "Each person counts once: of several rows one, drawn at random." in words
+        assert "Each person counts by one of their rows, drawn at random: where a person" in words
+        assert "more people can have a row in a group than are counted there." in words
         assert "one person, of whom 1 row counts, changes" in words
         assert "are one person's; one of them counts, drawn at random." in words.replace("&#x27;", "'")
 

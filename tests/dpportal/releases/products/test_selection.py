@@ -82,6 +82,10 @@ class TestSelection:
         assert f"<h2>{asked} (age)</h2>" in page_of(client, release)
         assert f"- What was asked: {asked} (age).\n" in bundle["README.md"].decode()
         assert asked in bundle["report.html"].decode()
+        for text in (page_of(client, release), bundle["report.html"].decode()):
+            assert "have values between this one and the true one." in " ".join(text.split())
+            before, _summary, behind = text.partition("Why one person can move the choice only a little")
+            assert "changes every score" not in before and "depth" not in before and behind
 
     @pytest.mark.slow
     def test_the_date_with_the_fewest_conflicts_is_chosen(self, curator, administrator) -> None:
