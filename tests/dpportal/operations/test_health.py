@@ -233,7 +233,7 @@ def test_a_sweep_that_cannot_look_through_the_files_says_so(client, administrato
 def test_a_room_whose_files_cannot_be_swept_keeps_no_other_from_it(curator, monkeypatch):
     """A file of one room that cannot be deleted is no reason to keep records beyond their day."""
     swept = []
-    monkeypatch.setattr(sweeping.direct_upload, "sweep", lambda: storage.default_storage.delete(""))
+    monkeypatch.setattr(sweeping.direct_upload, "sweep", lambda _folders: storage.default_storage.delete(""))
     monkeypatch.setattr(sweeping.retention, "sweep", lambda: swept.append(1))
     with pytest.raises(ValueError, match="name must be given"):
         sweeping.sweep_files()

@@ -42,6 +42,7 @@ def test_the_page_of_the_columns_has_the_same_number():
     assert choices.cells(BOTH, ["sex", "band"], 600) | {"chosen": []} == {
         "chosen": [],
         "cells": 16,
+        "of_periods": [],
         "spread_over": 6,
         "per_cell": "100",
         "many": False,
