@@ -99,7 +99,7 @@ class ByExtra(Refusals):
 
     def test_more_rows_than_are_allowed(self, elsewhere):
         self.limited(elsewhere, most_rows=299)
-        assert "300 instead of 299" in self.failed(elsewhere)
+        assert "more rows for this than the connection allows (299)" in self.failed(elsewhere)
 
     def test_more_bytes_than_are_allowed(self, elsewhere):
         self.limited(elsewhere, most_bytes=100)
