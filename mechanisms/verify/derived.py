@@ -28,8 +28,8 @@ from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.synthesis.bin_error import most_mean_error
 from mechanisms.synthesis.table import people_in_cells
-from mechanisms.verify import expected, microdata, planned, strategy
-from mechanisms.verify.bundle import MEASUREMENT, Bundle
+from mechanisms.verify import csv_tables, expected, microdata, planned, series, strategy
+from mechanisms.verify.bundle import MEASUREMENT, STREAM, Bundle
 from mechanisms.verify.factors import StrategyFactors, factors
 
 # Cells that are added up, and of the tables whose single columns are.
@@ -46,7 +46,7 @@ class Derived:
     expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
     components: the principal ones of rows; means and pairs: of their columns. factors: of a strategy. queries: the plan
-    of answers.
+    of answers. newest: of running counts, all together.
     """
 
     people: list[float] = field(default_factory=list)
@@ -64,6 +64,7 @@ class Derived:
     times_measured: np.ndarray | None = None
     factors: StrategyFactors = field(default_factory=StrategyFactors)
     queries: QueryPlan | None = None
+    newest: list[float] = field(default_factory=list)
 
     def everyone(self, told: CellSum | None) -> None:
         """told: all people, where the measurement tells them."""
@@ -76,6 +77,8 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
     """counts: those of histogram.csv; empty where there are none."""
     worker = _WORKERS.get(bundle.release["product"])
     own = Derived()
+    if bundle.release["product"] == STREAM and (found := planned.read(bundle)) is not None:
+        own.newest = [number for table in _series(bundle) for number in series.newest(found.stated, table)]
     if MEASUREMENT in bundle.entries and (found := planned.read(bundle)) is not None:
         if worker is not None:
             worker(own, found.stated, bundle.measurement, counts)
@@ -85,6 +88,10 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
             own.queries = found.stated
             own.factors = factors(found.stated, _searched(bundle, found))
     return own
+
+
+def _series(bundle: Bundle) -> Iterator[pd.DataFrame]:
+    return (table for stem, table in csv_tables.tables(bundle) if f"{stem}.csv" == series.NAME)
 
 
 def _searched(bundle: Bundle, found: planned.Planned) -> Kronecker | None:

@@ -18,7 +18,7 @@ from mechanisms.verify.html_tables import Rows, rows_of, tables_of
 from mechanisms.verify.printed_cell import CellEnds
 from mechanisms.verify.shown_numbers import Rounding, is_shown
 
-_NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
+_NUMBER = re.compile("[-\u2212]?[0-9](?:[0-9,\u202f]*[0-9])?(?:\\.[0-9]+)?")
 _ENDS = ("estimate", "interval_lower", "interval_upper")
 # By the words of a line what it shows; those of categories are called after a value.
 _STATISTICS = {

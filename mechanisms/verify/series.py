@@ -52,6 +52,25 @@ def columns(plan: StreamPlan, table: pd.DataFrame, release: JsonObject) -> dict[
     }
 
 
+def newest(plan: StreamPlan, table: pd.DataFrame) -> list[float]:
+    """What a report begins with: all counts of the last period, and what it added to them, each with its margin.
+
+    Nothing of a table with other lines than there can be, which is found elsewhere.
+    """
+    method, width = registry.stream(plan.mechanism), plan.request.series
+    periods, rest = divmod(len(table), width)
+    if rest or not periods or periods > (plan.request.horizon or periods):
+        return []
+    last, lines = np.array([periods]), table.iloc[-width:]
+    return [
+        *(
+            pd.to_numeric(lines[name], errors="coerce").sum(skipna=False)
+            for name in ("released_count", "increment")
+        ),
+        *(float(reach(plan, last, width)[0]) for reach in (method.half_widths, method.increment_half_widths)),
+    ]
+
+
 def _column(values: np.ndarray) -> Column:
     return values if values.dtype.kind in "iu" else Numbers(values, decimals=DECIMALS)
 

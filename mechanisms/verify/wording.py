@@ -96,7 +96,9 @@ class _Texts:
         self._bundle = bundle
         self._quantities = Quantities(bundle)
         derived = self._quantities.derived
-        self._known = KnownNumbers(bundle, [*derived.differences, *derived.limits, *derived.expected])
+        self._known = KnownNumbers(
+            bundle, [*derived.differences, *derived.limits, *derived.expected, *derived.newest]
+        )
         said = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
         # What texts repeat word for word; longer ones first, of which another may be a part.
         self._repeated = sorted(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mechanisms.verify import sentences
+from mechanisms.verify import printed_table, sentences
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.known_numbers import KnownNumbers
 from mechanisms.verify.quantities import Quantities
@@ -49,3 +49,9 @@ def test_elsewhere_a_date_is_a_day_of_the_tables_or_of_the_release(bundle):
     known = KnownNumbers(bundle)
     assert all(map(known.has, ("1992-02-27", "1990-11-15", "2026-11-28")))
     assert not any(map(known.has, ("1992-02-28", "1992-01-27", "1991-02-27", "2026-11-27", "1992-02-30")))
+
+
+def test_a_comma_behind_a_date_is_no_part_of_it():
+    """As in the texts of Table 1; a page has elements between them."""
+    text, page = "[1992-06-13, 1993-06-03] 1,234", "[ 1992-06-13 , 1993-06-03 ] 1,234"
+    assert printed_table._numbers([text]) == printed_table._numbers([page])
