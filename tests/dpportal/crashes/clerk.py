@@ -233,6 +233,11 @@ def why_refused(dataset_id: str) -> str:
     return str(Dataset.objects.get(pk=dataset_id).conversion.failure)
 
 
+def why_failed(release_id: str) -> str:
+    """What the job of a release says; it is sealed, too."""
+    return str(ReleaseJob.objects.get(pk=release_id).failure)
+
+
 def rebuild(release_id: str) -> dict[str, str]:
     """Write the bundle anew from the stored measurement; returns the digests of the new files."""
     release = Release.objects.get(pk=release_id)
@@ -278,6 +283,7 @@ DEEDS: dict[str, Any] = {
         webhook,
         cancel,
         why_refused,
+        why_failed,
         rebuild,
         digests,
         digest,

@@ -41,6 +41,6 @@ def test_nothing_is_done_for_a_former_curator(stage: Stage):
     assert opening[1:4] == ["failed", "void", 0]
     # The stream was opened before; it stays open, for whoever gets the office back.
     assert publishing[1:4] == ["open", "spent", 0]
-    for failure in (left.job["failure"], opening[4], publishing[4]):
+    for failure in (stage.ask("why_failed", str(release)), opening[4], publishing[4]):
         assert "not a curator of this portal any more" in failure
     assert stage.budget() == (spent + 500_000, 0)
