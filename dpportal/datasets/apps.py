@@ -39,25 +39,21 @@ class DatasetsConfig(AppConfig):
 
     def _watch(self) -> None:
         """Whose a dataset is and where its records lie, who else may what, and what everyone sees of it."""
+        from dpportal.datasets import keys
         from dpportal.datasets.area_map import AreaMap
         from dpportal.datasets.keys import DatasetKey
         from dpportal.datasets.models import Dataset, PublicDescription, Share
         from dpportal.datasets.near_duplicates import TableSketch
         from dpportal.datasets.receipts import ErasureReceipt
-        from dpportal.history.watched import watch
+        from dpportal.history.watched import Forgettable, watch
 
         named = ("owner", "name", "description", "state", "created_at", "erase_on")
-        files = ("source", "relations", "file_name", "megabytes", "upload", "table")
-        reading = (
-            "options",
-            "reading_frozen",
-            "columns",
-            "unit_declared",
-            "one_row_columns",
-            "filled_columns",
-        )
+        files = ("source", "relations", "file_name", "upload", "table")
+        reading = ("options", "reading_frozen", "unit_declared")
         people = ("fingerprint", "granted_fingerprint", "duplicate_of", "same_people")
-        watch(Dataset, *named, *files, *reading, *people)
+        # Names of columns may be the first record of a file without a line of names.
+        read = Forgettable(("megabytes", "columns", "one_row_columns", "filled_columns"), keys.opened)
+        watch(Dataset, *named, *files, *reading, *people, forgettable=read)
         watch(DatasetKey, "is_for_all", "created_at")
         watch(TableSketch, "content")
         watch(ErasureReceipt, "document", "key_gone_at")

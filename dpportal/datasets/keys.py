@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from dpportal.datasets import left_traces
 from dpportal.datasets.begun_uploads import BegunUpload
 from dpportal.datasets.models import Dataset
+from dpportal.history import watched
 from dpportal.history.watched import WatchedManager
 from dpportal.platform.keys import UnsealError
 from dpportal.platform.sealed_files import new_key
@@ -51,6 +52,12 @@ def of(dataset_id: UUID) -> DatasetKey | None:
     return DatasetKey.objects.filter(pk=dataset_id).first()
 
 
+def opened(dataset_id: UUID) -> bytes | None:
+    """A dataset's key; None if it has none. Raises KeyMissingFault or FileChangedFault."""
+    known = of(dataset_id)
+    return known and known.unwrapped()
+
+
 def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
     """The key that seals a dataset's files, made at first use. is_new: it has no file yet.
 
@@ -72,12 +79,16 @@ def _kept(dataset_id: UUID, made: dict[str, object]) -> DatasetKey:
     row = Dataset.objects.select_for_update(no_key=True).filter(pk=dataset_id)
     if Dataset.State.ERASED in row.values_list("state", flat=True):
         raise StorageFault(_("The records of this dataset were deleted meanwhile."))
-    return DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)[0]
+    known, is_new = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)
+    if is_new:
+        watched.note(Dataset, [dataset_id])
+    return known
 
 
 def destroy(dataset_id: UUID) -> None:
     """Delete a dataset's key: what it sealed can never be opened again. For one transaction with what else goes."""
     DatasetKey.objects.filter(pk=dataset_id).delete()
+    watched.note(Dataset, [dataset_id])
     left_traces.note(dataset_id)
 
 

@@ -22,7 +22,7 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.keyed import signing_keys
 from dpportal.platform.sealed_files import HEAD_BYTES
-from mechanisms.verify.receipt import as_file
+from mechanisms.verify.receipt import ERASED, as_file
 
 # What of the records is still there afterwards. Receipts of earlier versions do not say it.
 STAYS = (
@@ -33,6 +33,8 @@ STAYS = (
     "them as soon as it can",
     "the wrapped key, and sealed values that were read from the records, in backups of the database, as long as these "
     "are kept, and in a database server's own log, until it is overwritten",
+    "of a dataset that an earlier version read: digests of the size of its file and of its columns' names in the "
+    "history, made with a key of the portal",
 )
 
 
@@ -79,7 +81,7 @@ def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
     files: from `files_of`, which asks the storage.
     """
     facts: dict[str, Plain] = {
-        "what": "people's records and true counts of a dataset",
+        "what": ERASED,
         "dataset": str(dataset.pk),
         "name": dataset.name,
         "at": timezone.now().isoformat(timespec="seconds"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import hmac
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from django.db import models, transaction
@@ -10,32 +14,74 @@ from django.db.models.signals import m2m_changed, post_delete, post_save
 
 from dpportal.history import imprints
 from dpportal.history.imprints import ImprintKind, State
+from dpportal.platform.sealed import UndecryptableValue
+from dpportal.platform.storage import StorageFault
 
 M = TypeVar("M", bound=models.Model)
 EVERY = models.Q()
 
 
+@dataclass(frozen=True)
+class Forgettable:
+    """Fields that were read from records: what is noted of them says nothing once the row's own key is gone.
+
+    key: of a row, by its key in the table; None where it has none, and then nothing in it is of records. Raises
+    StorageFault where it cannot be opened now. Whoever makes or destroys it notes the row.
+    """
+
+    fields: Collection[str] = ()
+    key: Callable[[Any], bytes | None] = lambda _row: None
+
+    def parts(self, row: Mapping[str, Any]) -> dict[str, object]:
+        """By names of their own: an earlier version noted the fields themselves."""
+        if not self.fields:
+            return {}
+        try:
+            key = self.key(row["pk"])
+        except StorageFault:
+            return {self.part(name): UndecryptableValue(b"") for name in self.fields}
+        return {self.part(name): self._value(key, name, row[name]) for name in self.fields}
+
+    @staticmethod
+    def part(name: str) -> str:
+        return f"read {name}"
+
+    @staticmethod
+    def _value(key: bytes | None, name: str, value: object) -> object:
+        if key is None:
+            return value
+        return hmac.new(key, json.dumps([name, value], sort_keys=True).encode(), sha256).hexdigest()
+
+
 class Watch:
     """The fields of a model that are noted, of the rows that `rows` chooses."""
 
-    def __init__(self, model: type[models.Model], fields: Collection[str], rows: models.Q) -> None:
-        self.model, self.rows = model, rows
+    def __init__(
+        self,
+        model: type[models.Model],
+        fields: Collection[str],
+        rows: models.Q,
+        forgettable: Forgettable = Forgettable(),
+    ) -> None:
+        self.model, self.rows, self.forgettable = model, rows, forgettable
         self.sets = [field for field in model._meta.many_to_many if field.name in fields]
         own = [field for field in model._meta.concrete_fields if {field.name, field.attname} & {*fields}]
         self.columns = [field.attname for field in own]
-        self.names = {*fields, *self.columns}
+        self.names = {*fields, *self.columns, *forgettable.fields}
         if unknown := {*fields} - {field.name for field in [*own, *self.sets]}:
             raise ValueError(f"{model.__name__} has no {', '.join(sorted(unknown))}")
-        parts = [*self.columns, *(field.name for field in self.sets)]
+        parts = [*self.columns, *map(forgettable.part, forgettable.fields)]
+        parts += [field.name for field in self.sets]
         self.kind = ImprintKind(str(model._meta.model_name), self.states, parts)
 
     def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
         rows = self.model._base_manager.filter(self.rows).order_by("pk")
         if subjects is not None:
             rows = rows.filter(pk__in=subjects)
-        for row in rows.values("pk", *self.columns).iterator(chunk_size=1000):
+        for row in rows.values("pk", *self.columns, *self.forgettable.fields).iterator(chunk_size=1000):
             sets = {field.name: self._members(field, row["pk"]) for field in self.sets}
-            yield str(row["pk"]), {**{name: row[name] for name in self.columns}, **sets}
+            own = {name: row[name] for name in self.columns}
+            yield str(row["pk"]), {**own, **self.forgettable.parts(row), **sets}
 
     def _members(self, field: models.ManyToManyField[Any, Any], key: object) -> list[str]:
         """The keys of what a row is bound to by a set."""
@@ -50,9 +96,14 @@ class Watch:
 _watches: dict[type[models.Model], Watch] = {}
 
 
-def watch(model: type[models.Model], *fields: str, rows: models.Q = EVERY) -> None:
+def watch(
+    model: type[models.Model],
+    *fields: str,
+    rows: models.Q = EVERY,
+    forgettable: Forgettable = Forgettable(),
+) -> None:
     """Note these fields of a model's rows from now on. Its default manager has to be of the classes below."""
-    _watches[model] = Watch(model, fields, rows)
+    _watches[model] = Watch(model, fields, rows, forgettable)
     imprints.declare(_watches[model].kind)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)

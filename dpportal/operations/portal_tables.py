@@ -46,8 +46,16 @@ FROM tables JOIN pg_catalog.pg_index ON indrelid = tables.oid,
 LATERAL pg_catalog.pg_get_indexdef(indexrelid, 0, true) AS definition
 WHERE indisunique OR indexprs IS NOT NULL OR indpred IS NOT NULL
 """
-# A condition that was read back from a dump has the casts of its texts in other places.
-_CAST = re.compile(r"::(?:character varying|text)(?:\[\])?")
+# Where the tables are found; a site may have schemas of its own before it in the search path.
+OWN_SCHEMA = """(
+  SELECT relnamespace FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass('history_link')::pg_catalog.oid
+)"""
+# A condition that was read back from a dump has the casts of its texts in other places, so those of quoted texts and
+# of columns of texts are left out; one of a number compares otherwise.
+_CASTS = r"((?:::(?:character varying|text)(?:\[\])?)+)"
+_CAST = re.compile(rf"""('(?:[^']|'')*'|"(?:[^"]|"")*"|\b\w+\b){_CASTS}""")
+_CAST_OF_LIST = re.compile(rf"(ARRAY\[(?:'(?:[^']|'')*'(?:, )?)+\]){_CASTS}")
+_COLUMN_OF_TEXT = re.compile(r"""("(?:[^"]|"")*"|\w+) (?:character varying|text)\b""")
 SQLITE = """
 SELECT tbl_name, type, sql FROM sqlite_master
 WHERE type = 'table' OR (type = 'index' AND sql IS NOT NULL)
@@ -69,7 +77,7 @@ def names() -> list[str]:
 
 def differences() -> Iterator[str]:
     """What a table lacks, and what it has besides."""
-    there = _parts(connection, "pg_catalog.current_schema()::pg_catalog.regnamespace::oid")
+    there = _parts(connection, OWN_SCHEMA)
     try:
         wanted = _wanted()
     except DatabaseError as fault:
@@ -134,8 +142,18 @@ def _parts(wrapper: BaseDatabaseWrapper, schema: str = "") -> Parts:
         cursor.execute(POSTGRESQL, {"schema": key, "tables": names()})
         found: Parts = defaultdict(set)
         for table, part in cursor.fetchall():
-            found[table].add(_CAST.sub("", part))
-    return found
+            found[table].add(part)
+    return defaultdict(set, {table: set(_without_casts(parts)) for table, parts in found.items()})
+
+
+def _without_casts(parts: set[str]) -> Iterator[str]:
+    """The parts of a table without casts of texts to texts."""
+    of_text = {column[1] for column in map(_COLUMN_OF_TEXT.match, parts) if column}
+
+    def uncast(match: re.Match[str]) -> str:
+        return match[1] if match[1].startswith("'") or match[1] in of_text else match[0]
+
+    return (_CAST_OF_LIST.sub(r"\1", _CAST.sub(uncast, part)) for part in parts)
 
 
 def _read(rows: list[tuple[str, str, str]]) -> Parts:

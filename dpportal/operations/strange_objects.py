@@ -20,12 +20,15 @@ from dpportal.operations import portal_tables
 from dpportal.platform import triggers
 
 # Asked where the server's own operators alone are looked for: one of a site could hide itself.
-PATH = "SELECT pg_catalog.current_schema(), pg_catalog.current_schemas(false)"
+PATH = """
+SELECT pg_catalog.current_schemas(false), ARRAY(
+  SELECT pg_catalog.to_regclass(name)::pg_catalog.oid FROM pg_catalog.unnest(%(tables)s::pg_catalog.text[]) AS name
+)
+"""
 OWN_PATH = "SET LOCAL search_path = pg_catalog"
 POSTGRESQL = """
 WITH tables AS (
-  SELECT pg_class.* FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
-  WHERE nspname = %(schema)s AND relname = ANY(%(tables)s)
+  SELECT * FROM pg_catalog.pg_class WHERE oid = ANY(%(tables)s::pg_catalog.oid[])
 ), spaces AS (
   SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = ANY(%(path)s)
 ), types AS (
@@ -67,6 +70,9 @@ JOIN pg_catalog.pg_class AS other ON other.oid = inhparent
 UNION ALL
 SELECT 'no table', '', relname FROM tables WHERE relkind <> 'r' OR relpersistence <> 'p'
 UNION ALL
+SELECT 'elsewhere', nspname, relname FROM tables JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
+WHERE relnamespace <> (SELECT relnamespace FROM tables WHERE relname = 'history_link')
+UNION ALL
 SELECT 'event trigger', evtname, '' FROM pg_catalog.pg_event_trigger
 UNION ALL
 SELECT 'object', type || ' ' || identity, ''
@@ -94,6 +100,9 @@ SAID: dict[str, str | Promise] = {
     ),
     "no table": gettext_lazy(
         "%(table)s is no ordinary table: what it shows may stand elsewhere, or not last."
+    ),
+    "elsewhere": gettext_lazy(
+        "The table %(table)s is read from the schema %(name)s, where the portal's other tables are not."
     ),
     "event trigger": gettext_lazy("The database has the event trigger %(name)s, and the portal has none."),
     "object": gettext_lazy(
@@ -129,11 +138,10 @@ def _on_sqlite() -> list[tuple[str, str, str]]:
 
 def _on_postgresql(own: set[str]) -> list[tuple[str, str, str]]:
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(PATH)
-        [(schema, path)] = cursor.fetchall()
+        cursor.execute(PATH, {"tables": portal_tables.names()})
+        [(path, tables)] = cursor.fetchall()
         cursor.execute(OWN_PATH)
-        asked = {"schema": schema, "path": path, "tables": portal_tables.names(), "triggers": sorted(own)}
-        cursor.execute(POSTGRESQL, asked)
+        cursor.execute(POSTGRESQL, {"path": path, "tables": tables, "triggers": sorted(own)})
         rows = list(cursor.fetchall())
         transaction.set_rollback(True)
     return rows

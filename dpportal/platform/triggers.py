@@ -154,8 +154,9 @@ class Guard:
             return []
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT rulename, tablename FROM pg_catalog.pg_rules WHERE schemaname = current_schema() "
-                "AND tablename = ANY(%s) ORDER BY 1, 2",
+                "SELECT rulename, relname FROM pg_catalog.pg_rewrite JOIN pg_catalog.pg_class ON pg_class.oid = "
+                "ev_class WHERE pg_catalog.pg_table_is_visible(ev_class) AND relname = ANY(%s) "
+                "AND rulename <> '_RETURN' ORDER BY 1, 2",
                 [sorted(self.tables)],
             )
             return list(cursor.fetchall())

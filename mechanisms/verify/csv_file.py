@@ -23,6 +23,7 @@ from mechanisms.verify.finding import Finding, State
 # Of a number, or of its interval's width.
 RELATIVE = 1e-9
 _QUOTED = ',"\r\n'
+_ROWS_READ = 100_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,15 @@ def read(bundle: Bundle, name: str) -> pd.DataFrame:
     content = bundle.content(name)
     _check_writing(content.decode("utf-8"))
     return pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, skip_blank_lines=False)
+
+
+def count_rows(bundle: Bundle, name: str) -> int:
+    """How many lines a CSV file has below its header, read piece by piece. Raises KeyError if there is none."""
+    with bundle.opened(name) as file:
+        frames = pd.read_csv(
+            file, dtype=str, keep_default_na=False, skip_blank_lines=False, usecols=[0], chunksize=_ROWS_READ
+        )
+        return sum(map(len, frames))
 
 
 def _check_writing(content: str) -> None:

@@ -18,6 +18,9 @@ WHAT = "receipt"
 SIGNATURE = ("key", "signature")
 # The facts in the order of the file. Those that a later version adds stand behind, in the order of their names.
 ENTRIES = ("what", "dataset", "name", "at", "by", "because", "key", "files", "stays")
+# What every receipt says. The portal's key signs bundles and checkpoints, too, which say another thing or nothing.
+ERASED = "people's records and true counts of a dataset"
+ALWAYS = set(ENTRIES) - {"stays"}
 
 
 def check(content: bytes, *keys: str) -> Finding:
@@ -31,6 +34,8 @@ def check(content: bytes, *keys: str) -> Finding:
         text = signed_text(document["receipt"])
         if content != as_file(document["receipt"], document):
             return changed
+        if document["receipt"]["what"] != ERASED or not document["receipt"].keys() >= ALWAYS:
+            return Finding(WHAT, State.FAILED, "it says nothing of an erasure, so it is no receipt")
     except (AttributeError, KeyError, TypeError, ValueError):
         return changed
     found = signature.found(changed, document, text, *keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 
 from mechanisms import registry
 from mechanisms.domain import MISSING_LABEL, Domain
@@ -216,26 +217,35 @@ def _selection(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     if bundle.release.get("points_per_row") != plan.score.points_per_row:
         fault = fault or "release.json says another number of points"
     yield Finding.of("choice", fault, f"{plan.picks} of {len(plan.candidates):,} candidates")
-    yield _choice(bundle, chosen)
+    yield from _choice(bundle, chosen)
 
 
-def _choice(bundle: Bundle, chosen: list[str]) -> Finding:
+def _choice(bundle: Bundle, chosen: list[str]) -> Iterator[Finding]:
     """A value is named by its label, or by its code where it has no column of its own; a missing one by nothing."""
     table = csv_file.read(bundle, "choice.csv")
     labelled = "choice_label" in table.columns
+    yield Finding.of("choice.csv", _fault_of_choice(table, chosen, labelled=labelled), "it has this choice")
+    if labelled:
+        told = "codes in choice.csv are the portal's word: the plan has the labels beside them alone"
+        yield Finding("choice.csv", State.STATED, told)
+
+
+def _fault_of_choice(table: pd.DataFrame, chosen: list[str], *, labelled: bool) -> str:
     allowed = [
         {inert_text, "" if candidate == MISSING_LABEL else inert_text}
         for candidate, inert_text in zip(chosen, texts(chosen), strict=True)
     ]
     if list(table.columns) != ["rank", "choice", *["choice_label"] * labelled]:
-        return Finding("choice.csv", State.FAILED, "it has other columns")
+        return "it has other columns"
     if list(table["rank"]) != [str(rank) for rank in range(1, len(chosen) + 1)]:
-        return Finding("choice.csv", State.FAILED, "it has another number of choices, or in another order")
+        return "it has another number of choices, or in another order"
     named = table["choice_label" if labelled else "choice"]
-    for rank, (text, either) in enumerate(zip(named, allowed, strict=True), start=1):
-        if text not in either:
-            return Finding("choice.csv", State.FAILED, f"choice {rank} is another one")
-    return Finding("choice.csv", State.HOLDS, "it has this choice")
+    others = (
+        rank
+        for rank, (text, either) in enumerate(zip(named, allowed, strict=True), start=1)
+        if text not in either
+    )
+    return f"choice {other} is another one" if (other := next(others, 0)) else ""
 
 
 def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:

@@ -120,6 +120,11 @@ ON_A_SERVER = {
         "ADD CONSTRAINT nobody_answers_their_own_request CHECK (answered_by_id > 0)",
         "has what this version's models do not say of it: CHECK (answered_by_id > 0)",
     ),
+    "check of numbers as texts": (
+        f"ALTER TABLE {LINES} DROP CONSTRAINT ledger_amounts_are_positive, "
+        "ADD CONSTRAINT ledger_amounts_are_positive CHECK (amount::text > 0::text)",
+        "has what this version's models do not say of it: CHECK (amount::text > 0::text)",
+    ),
     "foreign key": (
         "DO $$ DECLARE name text; BEGIN SELECT conname INTO name FROM pg_constraint WHERE contype = 'f' AND "
         f"conrelid = '{LINES}'::regclass AND confrelid = 'accounts_user'::regclass; "
@@ -144,6 +149,11 @@ django.setup()
 from django.db import connection, transaction
 from dpportal.operations import portal_tables
 assert list(portal_tables.differences()) == []
+with transaction.atomic():
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE TABLE notes (id int)")
+    assert list(portal_tables.differences()) == []
+    transaction.set_rollback(True)
 said = {}
 for what, (statement, _part) in json.loads(sys.argv[1]).items():
     with transaction.atomic():

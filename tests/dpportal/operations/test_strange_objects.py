@@ -49,6 +49,10 @@ ADDED = {
         f"ALTER TABLE {AUDIT} RENAME TO kept; CREATE VIEW {AUDIT} AS SELECT * FROM kept WHERE action <> 'looked'",
         f"{AUDIT} is no ordinary table",
     ),
+    "a table before the portal's": (
+        f"CREATE SCHEMA AUTHORIZATION CURRENT_USER; CREATE TABLE {AUDIT} (LIKE public.{AUDIT} INCLUDING ALL)",
+        f"The table {AUDIT} is read from the schema ",
+    ),
     "event trigger": (
         FUNCTION.format(of="event_trigger", does="NULL;")
         + "; CREATE EVENT TRIGGER watches ON ddl_command_end EXECUTE FUNCTION swallow()",
@@ -89,6 +93,7 @@ HONEST = [
         for name in ("pg_stat_statements", "pg_trgm", "citext", "btree_gist", "intarray")
     ),
     "CREATE SCHEMA reports",
+    "CREATE SCHEMA AUTHORIZATION CURRENT_USER",
     "CREATE TYPE reports.colour AS ENUM ('red')",
     "CREATE FUNCTION reports.paint(reports.colour) RETURNS text LANGUAGE sql AS $$ SELECT 'red' $$",
     "CREATE CAST (reports.colour AS text) WITH FUNCTION reports.paint(reports.colour)",

@@ -9,10 +9,11 @@ import pytest
 from dpportal.platform.signing import SigningKeys
 from mechanisms.verify.__main__ import FAILED, NOT_ALL_CHECKED, main
 from mechanisms.verify.finding import State
-from mechanisms.verify.receipt import ENTRIES, as_file, check, signed_text
+from mechanisms.verify.receipt import ENTRIES, ERASED, as_file, check, signed_text
 
 KEYS = SigningKeys("a secret")
 FACTS = {name: f"the {name}" for name in ENTRIES} | {
+    "what": ERASED,
     "name": "Größe 收入",
     "key": {"destroyed": True, "sha256_when_wrapped": "00"},
     "files": [{"name": "a", "sha256_of_first_48_bytes": "11"}],
@@ -63,6 +64,19 @@ def test_the_same_facts_in_other_bytes_are_no_receipt(written):
 )
 def test_what_is_no_receipt_is_refused_in_words(content):
     assert check(content).state is State.FAILED
+
+
+@pytest.mark.parametrize(
+    "signed", [{"release.json": "00"}, {"position": 7, "digest": "00"}, {**FACTS, "what": "a bundle"}]
+)
+def test_another_thing_that_the_portal_signed_is_no_receipt(signed):
+    content = as_file(signed, KEYS.sign(signed_text(signed)))
+    assert check(content, KEYS.public[0]).state is State.FAILED
+
+
+def test_an_earlier_version_s_receipt_that_does_not_say_what_stays_holds():
+    earlier = {name: value for name, value in FACTS.items() if name != "stays"}
+    assert check(as_file(earlier, KEYS.sign(signed_text(earlier))), KEYS.public[0]).state is State.HOLDS
 
 
 def test_a_receipt_that_anybody_may_have_signed_does_not_hold_without_the_portals_key(tmp_path, capsys):

@@ -9,9 +9,13 @@ from typing import Any
 
 import pytest
 
+from dpportal.datasets import services as dataset_services
+from mechanisms.domain import Categorical
 from mechanisms.tabular.croissant import DataFile, croissant
 from mechanisms.verify import documents
 from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.checks import verify
+from mechanisms.verify.finding import State
 from mechanisms.verify.observations import bundle_name
 from tests.dpportal.publications.forging import as_written, faults, forged, is_caught
 from tests.dpportal.releases.products.building import finished
@@ -104,3 +108,19 @@ def test_entries_of_other_products_and_missing_ones_are_caught(rich, tmp_path, p
             unseen += [] if is_caught(forged(path, {}, lacking), known) else [f"without {outer}.{name}"]
     more = {**facts, "protects": {**facts["protects"], "other_true_rows": 48611}}
     assert unseen + ([] if is_caught(forged(path, {}, more), known) else ["with other_true_rows"]) == []
+
+
+def test_codes_of_a_choice_are_said_to_be_the_portals_word(rich, tmp_path):
+    colours = Categorical("colour", values=("1", "2", "3"), words=("red", "green", "blue"))
+    dataset_services.declare(rich, "colour", colours)
+    found = list(verify(Bundle.read(downloaded(MADE["a choice"](rich), tmp_path))))
+    [said] = [each for each in found if each.what == "choice.csv" and each.state is State.STATED]
+    assert "codes in choice.csv are the portal's word" in said.details
+    assert {each.state for each in found} == {State.HOLDS, State.STATED}
+
+
+def test_a_false_number_of_rows_keeps_no_true_record_from_being_looked_at(rich, tmp_path):
+    path = downloaded(MADE["rows of many columns"](rich), tmp_path)
+    facts = {**Bundle.read(path).release, "synthetic_rows": 1_000_000}
+    said = list(faults(forged(path, {}, facts)))
+    assert any("rows, and release.json says 1,000,000" in each for each in said)
