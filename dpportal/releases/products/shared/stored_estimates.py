@@ -85,9 +85,13 @@ def _copied(name: str, read: Callable[[Path], Mapped]) -> Mapped:
         values = read(path)
     with _changing:
         _copies[place] = values
-        while sum(memoryview(copy).nbytes for copy in _copies.values()) > MOST_COPIED_BYTES:
+        while sum(map(_size, _copies.values())) > MOST_COPIED_BYTES:
             _copies.popitem(last=False)
     return values
+
+
+def _size(copied: np.ndarray | mmap) -> int:
+    return len(copied) if isinstance(copied, mmap) else copied.nbytes
 
 
 def _numbers_of(path: Path) -> np.ndarray:
