@@ -147,8 +147,8 @@ def check() -> Findings:
     for stream_id in Stream.objects.exclude(state=Stream.State.DRAFT).values_list("pk", flat=True):
         with transaction.atomic():
             behind += _closed_if_behind(stream_id)
-    again = {"withdrawn": withdrawn_again.check(), "erased": erased_again.check()}
-    return replace(findings(), closed=behind, **again)
+    withdrawn, erased = withdrawn_again.check(), erased_again.check()
+    return replace(findings(), closed=behind, withdrawn=withdrawn, erased=erased)
 
 
 def accept() -> None:
