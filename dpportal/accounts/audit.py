@@ -43,6 +43,11 @@ def subject_for_people(subject: str) -> str:
     return f"{model._meta.verbose_name} {found}" if model and found else subject
 
 
+def record_own(action: str, subject: models.Model) -> None:
+    """Record what the portal did by itself, after nobody's word."""
+    _add(None, action, _named(subject), "")
+
+
 def record_stranger(action: str, detail: str) -> None:
     """Record what somebody tried whom the portal does not know. `detail` must not hold what they sent."""
     _add(None, action, "nobody", detail)

@@ -287,7 +287,7 @@ class FailedSignIn(models.Model):
 class AuditEntry(models.Model):
     """A line of the record: who did what to which object, when. Never holds a value of the data.
 
-    by: none for strangers.
+    by: none for strangers, and for what the portal does by itself.
     """
 
     at = models.DateTimeField(auto_now_add=True)

@@ -25,7 +25,7 @@ from dpportal.publications.reader_pages import ReaderPages
 from dpportal.releases import public as releases
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
-from dpportal.releases.products import confirmed_plan
+from dpportal.releases.reader_plans import confirmed_plan
 from dpportal.streams import downloads, public as streams
 from dpportal.streams.models import Stream
 from dpportal.streams.series import promise_of, whole_orders

@@ -7,23 +7,30 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from datetime import datetime
 from uuid import UUID
 
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from dpportal.accounts.models import User
-from dpportal.datasets import keys, records
+from dpportal.datasets import erasure_journal, keys, records
 from dpportal.datasets.models import Dataset
 from dpportal.history.canonical import Plain, canonical
 from dpportal.history.watched import WatchedManager
 from dpportal.platform import storage
+from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.json_types import Json
 from dpportal.platform.keyed import signing_keys
 from dpportal.platform.sealed_files import HEAD_BYTES
 from mechanisms.verify.receipt import ERASED, as_file
 
+log = logging.getLogger(__name__)
+
+# What the portal does by itself after a restore, as the audit record has it.
+ERASED_AGAIN = gettext_noop("erased records after a restore")
 # What of the records is still there afterwards. Receipts of earlier versions do not say it.
 STAYS = (
     "a fingerprint of the table's content, made with a key of the portal",
@@ -91,9 +98,26 @@ def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
         "files": files,
         "stays": list(STAYS),
     }
-    keys.destroy(dataset.pk)
-    text = as_file(facts, signing_keys().sign(canonical(facts))).decode()
-    ErasureReceipt.objects.update_or_create(pk=dataset.pk, defaults={"document": text, "key_gone_at": None})
+    put_back(dataset.pk, as_file(facts, signing_keys().sign(canonical(facts))).decode())
+
+
+def put_back(dataset_id: UUID, document: str) -> None:
+    """Destroy the dataset's key, of which this receipt says so. For one transaction."""
+    keys.destroy(dataset_id)
+    ErasureReceipt.objects.update_or_create(
+        pk=dataset_id, defaults={"document": document, "key_gone_at": None}
+    )
+
+
+def remember(dataset_id: UUID) -> None:
+    """Remember outside the database that a dataset was erased; where that cannot be reached, the sweep does later.
+
+    Records are not kept for that.
+    """
+    try:
+        erasure_journal.remember(dataset_id, ErasureReceipt.objects.get(pk=dataset_id).document)
+    except MemoryFaultError as fault:
+        log.warning("an erasure is remembered later: %s", fault)
 
 
 def _key_facts(dataset: Dataset) -> Plain:

@@ -329,17 +329,35 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
     require_unread(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
     files = receipts.files_of(dataset)
     with transaction.atomic():
-        # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.
-        erasing.send(Dataset, dataset=dataset)
-        lock_dataset(dataset)
-        require_idle(dataset)
-        still_so = Dataset.objects.filter(pk=dataset.pk, **still)
-        if not still_so.update(state=Dataset.State.ERASED, upload="", table=""):
-            raise DatasetError(_("What was to be deleted was changed meanwhile."))
-        derived.forget(dataset)
+        _forget_records(dataset, **still)
         receipts.destroy_key(dataset, files, by, because)
         audit.record(by, "erased records", dataset, because)
+        receipts.remember(dataset.pk)
     _erase_files(dataset)
+
+
+def erase_again(dataset: Dataset, receipt: str) -> None:
+    """Erase what was erased since the copy that the database was put back from. Raises DatasetError, as `erase` does.
+
+    receipt: the one that was given out then, which stands again.
+    """
+    require_unread(dataset)
+    with transaction.atomic():
+        _forget_records(dataset)
+        receipts.put_back(dataset.pk, receipt)
+        audit.record_own(receipts.ERASED_AGAIN, dataset)
+    _erase_files(dataset)
+
+
+def _forget_records(dataset: Dataset, **still: object) -> None:
+    # Streams first, then the dataset, as whoever opens one does. Who asks for a release now is seen, or sees this.
+    erasing.send(Dataset, dataset=dataset)
+    lock_dataset(dataset)
+    require_idle(dataset)
+    still_so = Dataset.objects.filter(pk=dataset.pk, **still)
+    if not still_so.update(state=Dataset.State.ERASED, upload="", table=""):
+        raise DatasetError(_("What was to be deleted was changed meanwhile."))
+    derived.forget(dataset)
 
 
 def _erase_files(dataset: Dataset) -> None:

@@ -18,20 +18,24 @@ from django.db import models, transaction
 from django.db.models import BinaryField, ExpressionWrapper, F
 
 from dpportal.budgets import charge_journal as charges, charge_places
-from dpportal.datasets import keys, left_traces, records
+from dpportal.datasets import erasure_journal, keys, left_traces, records
 from dpportal.datasets.keys import DatasetKey
 from dpportal.datasets.models import Dataset
 from dpportal.history import heads
 from dpportal.platform import journal, storage
 from dpportal.platform.sealed import SealedField
+from dpportal.publications import withdrawal_journal
+from dpportal.releases.models import Release
 from dpportal.streams import period_imprints, period_journal as periods, vault
 from dpportal.streams.models import SealedState, SealedSums, Stream
 
 # Whose row is locked while what is remembered of it is sealed anew.
-OWNERS: dict[str, type[models.Model]] = {
-    charges.FOLDER: Dataset,
-    charge_places.FOLDER: Dataset,
-    periods.FOLDER: Stream,
+OWNERS: dict[str, tuple[type[models.Model], ...]] = {
+    charges.FOLDER: (Dataset,),
+    charge_places.FOLDER: (Dataset,),
+    periods.FOLDER: (Stream,),
+    withdrawal_journal.FOLDER: (Release, Stream),
+    erasure_journal.FOLDER: (Dataset,),
 }
 
 
@@ -119,7 +123,8 @@ def _reseal_memory(folder: str) -> int:
     for owner in journal.names(folder):
         for name in journal.names(f"{folder}/{owner}"):
             with transaction.atomic():
-                OWNERS[folder]._base_manager.select_for_update().filter(pk=owner).first()
+                for model in OWNERS[folder]:
+                    model._base_manager.select_for_update().filter(pk=owner).values("pk").first()
                 done += journal.reseal(f"{folder}/{owner}/{name}")
     return done
 

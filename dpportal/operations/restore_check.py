@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from django.core.cache import cache
@@ -30,8 +30,10 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.services import lock_dataset
 from dpportal.history import heads
 from dpportal.jobs import readiness
+from dpportal.operations import erased_again, withdrawn_again
 from dpportal.platform import journal
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.publications.draft import Publication
 from dpportal.releases import execution, tasks as release_tasks
 from dpportal.streams import closing, period_journal as periods, tasks as stream_tasks
 from dpportal.streams.models import Stream
@@ -63,13 +65,16 @@ class Findings:
 
     lacking: charges that the database lacks. closed: streams that were closed for periods that it lacks. lost: what the
     memory lacks, or what of it cannot be read, in words. obstacle: why this process's machine cannot
-    use memory or files, as where they are mounted for reading; empty if it can, or if the memory is lost.
+    use memory or files, as where they are mounted for reading; empty if it can, or if the memory is lost. withdrawn:
+    what was public in the older copy, and had been withdrawn since. erased: datasets that had lost their records since.
     """
 
     lacking: list[Lacking]
     closed: list[Stream]
     lost: list[str]
     obstacle: str = ""
+    withdrawn: list[Publication] = field(default_factory=list)
+    erased: list[Dataset] = field(default_factory=list)
 
     @property
     def troubles(self) -> list[str]:
@@ -83,7 +88,14 @@ def findings() -> Findings:
     closed = Stream.objects.filter(closed_by_restore=True).select_related("dataset")
     lacking = sorted(_lacking(), key=lambda each: (not each.known, each.name))
     lost = _lost()
-    return Findings(lacking, list(closed.order_by("-closed_at")), lost, "" if lost else readiness.obstacle())
+    return Findings(
+        lacking,
+        list(closed.order_by("-closed_at")),
+        lost,
+        "" if lost else readiness.obstacle(),
+        withdrawn_again.findings(),
+        erased_again.findings(),
+    )
 
 
 def lasting_troubles() -> list[str]:
@@ -123,7 +135,8 @@ def begin(**_: object) -> None:
 
 
 def check() -> Findings:
-    """Close the streams that the database has behind what people have seen, and say how it differs from the memory.
+    """Close the streams that the database has behind what people have seen, withdraw and erase again what was
+    withdrawn and erased, and say how it differs from the memory.
 
     What missing charges were bound to waits from now on until they are entered, too.
     """
@@ -134,7 +147,8 @@ def check() -> Findings:
     for stream_id in Stream.objects.exclude(state=Stream.State.DRAFT).values_list("pk", flat=True):
         with transaction.atomic():
             behind += _closed_if_behind(stream_id)
-    return replace(findings(), closed=behind)
+    withdrawn, erased = withdrawn_again.check(), erased_again.check()
+    return replace(findings(), closed=behind, withdrawn=withdrawn, erased=erased)
 
 
 def accept() -> None:
@@ -282,6 +296,8 @@ def _accept_all() -> None:
     for stream in Stream.objects.filter(opened_at__isnull=False):
         with transaction.atomic():
             periods.accept(Stream.objects.select_for_update().get(pk=stream.pk))
+    withdrawn_again.remember_all()
+    erased_again.sweep()
 
 
 def _charged() -> QuerySet[Dataset]:

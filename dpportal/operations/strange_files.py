@@ -16,15 +16,18 @@ from django.conf import settings
 from django.core.files.storage import default_storage
 
 from dpportal.budgets import charge_journal, charge_places
+from dpportal.datasets import erasure_journal
 from dpportal.history import heads
 from dpportal.operations import sweeping
 from dpportal.operations.stored_folders import STORED
 from dpportal.platform import journal, master_key, storage
 from dpportal.platform.journal import MemoryFaultError
+from dpportal.publications import withdrawal_journal
 from dpportal.streams import period_journal
 
 # Of the memory, where files lie one below the folder of whom they are about.
-REMEMBERED = (charge_journal.FOLDER, charge_places.FOLDER, period_journal.FOLDER)
+CHARGES = (charge_journal.FOLDER, charge_places.FOLDER)
+REMEMBERED = (*CHARGES, period_journal.FOLDER, withdrawal_journal.FOLDER, erasure_journal.FOLDER)
 HISTORY, HEAD = heads.NAME.split("/")
 # Of a file server or of a file system.
 OF_A_SERVER = re.compile(r"\.nfs\w+|\.snapshots?|@eaDir|lost\+found")
@@ -79,7 +82,7 @@ def _is_own(name: str) -> bool:
     if not journal.OWN_NAME.fullmatch(name.rpartition("/")[2]):
         return False
     try:
-        return not name.startswith(f"{period_journal.FOLDER}/") or journal.recall(name) is not None
+        return name.partition("/")[0] in CHARGES or journal.recall(name) is not None
     except (IsADirectoryError, MemoryFaultError):
         return False
 

@@ -36,7 +36,7 @@ from dpportal.history import checkpoints, heads
 from dpportal.jobs.claims import JobState
 from dpportal.jobs.runner import kinds
 from dpportal.notices import delivery_job
-from dpportal.operations import demonstration
+from dpportal.operations import demonstration, erased_again, withdrawn_again
 from dpportal.operations.stored_folders import STORED
 from dpportal.platform import journal, storage
 from dpportal.platform.journal import MemoryFaultError
@@ -72,6 +72,8 @@ def sweep_jobs() -> None:
         account_tasks.sweep,
         approvals.expire,
         key_traces.sweep,
+        withdrawn_again.sweep,
+        erased_again.sweep,
     )
     failures = _failures_of(*rooms, *(kind.sweep for kind in kinds()))
     _write_checkpoint()
@@ -116,6 +118,7 @@ def sweep_files() -> None:
         retention.sweep,
         _erase_again,
         derived.sweep,
+        withdrawn_again.remember_all,
         _delete_orphans,
         _clear_disk,
     )

@@ -22,6 +22,7 @@ from dpportal.operations import (
     stored_files,
     strange_objects,
     sweeping,
+    withdrawn_again,
 )
 from dpportal.operations.strange_files import in_scratch, strange_files
 from dpportal.platform import journal, triggers
@@ -47,6 +48,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     yield from checked(_("Budgets"), wrong_budgets)
     yield from checked(_("Stored downloads"), stored_files.faults)
     yield from checked(_("Charges in the memory"), damaged_charges)
+    yield from checked(_("Withdrawals in the memory"), withdrawn_again.contradictions)
     yield from checked(_("Secret states of running counts"), unopened_states)
     yield from checked(_("Stored files"), unnamed_files)
 

@@ -63,7 +63,11 @@ class CuratorPages(Generic[P]):
         if not publication.is_publishable:
             messages.error(request, str(self.too_early))
             return redirect(f"{self.space}:{self.home}", publication.pk)
-        form = self.published_by(request, publication, _sent(request))
+        try:
+            form = self.published_by(request, publication, _sent(request))
+        except self.refusal as refusal:
+            messages.error(request, str(refusal))
+            return redirect(f"{self.space}:{self.home}", publication.pk)
         if form is None:
             return self._public(request, publication, self.published)
         seen = self.readers_see(publication)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 
@@ -17,14 +18,21 @@ from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.jobs.clock import database_now
+from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.platform.stored_texts import translated
 from dpportal.platform.visible_text import VisibleTexts
+from dpportal.publications import withdrawal_journal
 from dpportal.publications.draft import PUBLIC, Publication
 from dpportal.publications.verdict import Verdict, is_doubted
+from dpportal.publications.withdrawal_journal import Withdrawal
 from mechanisms import registry
 from mechanisms.number_text import with_two_decimals
 
+log = logging.getLogger(__name__)
+
+# What the portal does by itself after a restore, as the audit record has it.
+WITHDRAWN_AGAIN = gettext_noop("withdrew after a restore")
 # Everyone may see a publication from now on; sent with `publication`, which was fetched before.
 published = Signal()
 
@@ -145,7 +153,8 @@ def publication_of(
 def publish(publication: Publication, by: User, require: Callable[[], None]) -> bool:
     """Show it to everyone; False for one that is public, which stays as it is, with the time of its publication.
 
-    require: called once nobody else changes it; raises why it cannot be published, or not by this person.
+    require: called once nobody else changes it; raises why it cannot be published, or not by this person. Raises
+    MemoryFaultError where it was withdrawn, and cannot be remembered as public again.
     """
     rows = _rows_of(publication)
     publication.refresh_from_db(from_queryset=rows.select_for_update())
@@ -156,6 +165,8 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
     rows.filter(pk=publication.pk).update(**public)
     audit.record(by, "published", publication, after_comparison(publication))
     transaction.on_commit(lambda: published.send(type(publication), publication=publication), robust=True)
+    if withdrawal_journal.withdrawal_of(publication.pk):
+        withdrawal_journal.remember(publication.pk, None)
     return True
 
 
@@ -163,12 +174,46 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
 def withdraw(publication: Publication, by: User, because: str) -> bool:
     """Take it off the public pages; False if it is not public. The budget stays spent: what was seen was seen.
 
-    because: the reason, which stands in place of the page.
+    because: the reason, which stands in place of the page. Where the memory cannot be reached it is taken off all the
+    same: the next look remembers it (`remember_withdrawal`).
     """
     public = _rows_of(publication).filter(PUBLIC, pk=publication.pk)
     if not public.update(withdrawn_at=database_now(), withdrawn_because=because):
         return False
     audit.record(by, "withdrew", publication, after_comparison(publication))
+    try:
+        remember_withdrawal(publication)
+    except MemoryFaultError as fault:
+        log.warning("a withdrawal is remembered later: %s", fault)
+    return True
+
+
+@transaction.atomic
+def remember_withdrawal(publication: Publication) -> None:
+    """Remember outside the database that it is withdrawn, and why, unless that or a later withdrawal is remembered.
+
+    Raises MemoryFaultError.
+    """
+    publication.refresh_from_db(from_queryset=_rows_of(publication).select_for_update())
+    if publication.withdrawn_at is None:
+        return
+    withdrawal, known = Withdrawal.of(publication), withdrawal_journal.withdrawal_of(publication.pk)
+    if known is None or withdrawal.is_newer(known):
+        withdrawal_journal.remember(publication.pk, withdrawal)
+
+
+@transaction.atomic
+def withdraw_again(publication: Publication) -> bool:
+    """Take off what was withdrawn since the copy that the database was put back from; False if nothing was to be done.
+
+    Raises MemoryFaultError.
+    """
+    publication.refresh_from_db(from_queryset=_rows_of(publication).select_for_update())
+    withdrawal = withdrawal_journal.withdrawal_of(publication.pk)
+    if publication.withdrawn_at is not None or withdrawal is None:
+        return False
+    _rows_of(publication).filter(pk=publication.pk).update(**withdrawal.fields)
+    audit.record_own(WITHDRAWN_AGAIN, publication)
     return True
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming
 from dpportal.datasets.access import require_releaser
+from dpportal.platform.journal import MemoryFaultError
 from dpportal.publications import publishing
 from dpportal.releases.display_texts import note_published
 from dpportal.releases.models import Release
@@ -28,17 +29,22 @@ def publish(release: Release, by: User, refused: type[Exception] = StaysPrivateE
         require_releaser(release.dataset, by.pk, refused)
         confirming.require_all_charges(release.dataset, refused)
 
-    with transaction.atomic():
-        if publishing.publish(release, by, require):
-            note_published(release)
+    try:
+        with transaction.atomic():
+            if publishing.publish(release, by, require):
+                note_published(release)
+    except MemoryFaultError as fault:
+        raise refused(str(fault)) from None
 
 
 def publish_as_decided(release: Release) -> None:
     """Once, at the end of its job: publish what was to be published without a look at true counts.
 
-    Where it cannot be, it waits for its curator: nothing is published by itself later.
+    Where it cannot be, it waits for its curator: nothing is published by itself later. One that was public, and
+    withdrawn, before an older copy of the database was put back is withdrawn as it was.
     """
     if not Release.objects.filter(pk=release.pk, publishes_itself=True).update(publishes_itself=False):
         return
-    with suppress(StaysPrivateError), transaction.atomic():
-        publish(release, release.created_by)
+    with suppress(StaysPrivateError, MemoryFaultError), transaction.atomic():
+        if not publishing.withdraw_again(release) and release.withdrawn_at is None:
+            publish(release, release.created_by)

@@ -152,11 +152,13 @@ class Release(ChargedPublication):
 
     @property
     def _own_titles(self) -> dict[str, str]:
-        """Of those columns that were declared with one."""
+        """Of those columns that were declared with one. Their values are not read, of which there may be thousands."""
         version = self.domain_version or self.dataset.current_domain()
-        lines = version.attributes.filter(column__in=self.columns) if version else ()
-        declared = [line.declared() for line in lines]
-        return {attribute.name: attribute.title for attribute in declared if attribute.title}
+        if version is None:
+            return {}
+        lines = version.attributes.filter(column__in=self.columns, declaration__has_key="title")
+        titled = lines.values_list("column", "declaration__title")
+        return {column: title for column, title in titled if title}
 
     @property
     def _question(self) -> Json:

@@ -24,8 +24,9 @@ from dpportal.releases.bundle import chosen_columns, filled_columns
 from dpportal.releases.display_texts import DisplayTexts, current_files, forget_lost, offered_files
 from dpportal.releases.models import Release
 from dpportal.releases.privacy_statement import promise
-from dpportal.releases.products import ReleasePlan, confirmed_plan, method_title, presenter_of, product_of
+from dpportal.releases.products import ReleasePlan, method_title, presenter_of, product_of
 from dpportal.releases.products.shared.explorer import has_form, without_picks
+from dpportal.releases.reader_plans import confirmed_plan
 from dpportal.releases.row_retention import confirmed_retention
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms.domain import Attribute, Domain, Ordered
@@ -40,7 +41,8 @@ def readable_releases() -> QuerySet[Release]:
     rows = Release.objects.select_related(
         "charge__budget", "dataset__owner", "domain_version", "created_by", "supersedes"
     )
-    return rows.defer(*(f"supersedes__{name}" for name in Release.UNLISTED))
+    unlisted = Release.UNLISTED
+    return rows.defer(*unlisted, *(f"supersedes__{name}" for name in unlisted))
 
 
 def metadata(request: HttpRequest, release: Release) -> Metadata:

@@ -25,6 +25,7 @@ from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.jobs.claims import ACTIVE, JobState, reset_fields
 from dpportal.jobs.clock import database_now
 from dpportal.platform import storage
+from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
 from dpportal.publications.confirmation import digest, require_writable
@@ -283,7 +284,11 @@ def publish(stream: Stream, by: User) -> None:
         require_releaser(stream.dataset, by.pk, StreamError)
         confirming.require_all_charges(stream.dataset, StreamError)
 
-    if publishing.publish(stream, by, require):
+    try:
+        is_new = publishing.publish(stream, by, require)
+    except MemoryFaultError as fault:
+        raise StreamError(str(fault)) from None
+    if is_new:
         downloads.note_published(stream)
         downloads.request(stream)
 

@@ -11,7 +11,8 @@ from dpportal.operations.restore_check import Findings, Lacking
 
 class Command(BaseCommand):
     help = (
-        "Recognise a database restored from an older copy: close its streams, and list the charges it lacks."
+        "Recognise a database restored from an older copy: close its streams, withdraw again what was withdrawn, and "
+        "list the charges it lacks."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -40,6 +41,14 @@ def report(findings: Findings) -> list[str]:
     lines += [
         f"Closed, since people have seen periods that the restored copy lacks: {s.name}"
         for s in findings.closed
+    ]
+    lines += [
+        f"Withdrawn again, since it was withdrawn after the copy was made: {publication}"
+        for publication in findings.withdrawn
+    ]
+    lines += [
+        f"Erased again, since its records were erased after the copy was made: {dataset.name}"
+        for dataset in findings.erased
     ]
     if findings.lost:
         lines += ["The portal's memory is lost, or older than the database:", *findings.lost]

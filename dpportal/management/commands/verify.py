@@ -54,8 +54,8 @@ class Command(BaseCommand):
 
 
 def _differing_memory() -> Iterator[str]:
-    """A stream that was closed after a restore stays so, and agrees with the memory."""
-    yield from report(replace(restore_check.findings(), closed=[]))
+    """What was closed or withdrawn again after a restore stays so, and agrees with the memory."""
+    yield from report(replace(restore_check.findings(), closed=[], withdrawn=[], erased=[]))
 
 
 def _covered(carried: list[Checkpoint]) -> str:

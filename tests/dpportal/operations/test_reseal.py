@@ -14,7 +14,8 @@ from dpportal.history import heads
 from dpportal.operations import reseal
 from dpportal.platform import journal
 from dpportal.platform.keys import Keyring, key_id
-from dpportal.releases import execution
+from dpportal.publications import withdrawal_journal
+from dpportal.releases import execution, services
 from dpportal.streams import vault
 from dpportal.streams.execution import Update, publish
 from tests.dpportal import building
@@ -36,6 +37,8 @@ def old(settings, dataset):
     publish(stream.pk, [Update(1, (5,), "typed")])
     release = building.requested_release(dataset)
     execution.RELEASES.run(release.pk)
+    services.publish(release, dataset.owner)
+    services.withdraw(release, dataset.owner, "A mistake")
     dataset.save()
     Conversion.objects.update(failure="")
     return stream
@@ -59,6 +62,7 @@ def test_after_one_command_the_former_key_is_needed_no_more(old, settings):
     assert old.dataset.rows == building.ROWS
     release = old.dataset.releases.get()
     assert len(release.measurement_sha256) == 64
+    assert withdrawal_journal.withdrawal_of(release.pk).because == "A mistake"
     assert vault.true_sums(old.periods.all()) == [[5], [8]]
     assert len(charges_of(old.dataset_id)) == 2
     ledger.require_complete(old.dataset)

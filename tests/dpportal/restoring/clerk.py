@@ -191,6 +191,24 @@ def executed(release_id: str) -> list[Any]:
     return [release.state, release.job.state, release.charge.state, digest, release.job.failure]
 
 
+def published(release_id: str) -> bool:
+    """Whether everyone sees a release, after its curator has published it."""
+    release = Release.objects.get(pk=release_id)
+    releases.publish(release, release.created_by)
+    return is_public(release_id)
+
+
+def withdrawn(release_id: str, because: str) -> bool:
+    """The same after its curator has taken it back."""
+    release = Release.objects.get(pk=release_id)
+    releases.withdraw(release, release.created_by, because)
+    return is_public(release_id)
+
+
+def is_public(release_id: str) -> bool:
+    return Release.objects.get(pk=release_id).is_public
+
+
 def measure_and_die(release_id: str) -> None:
     die_after(charges, "settle")
     releasing.RELEASES.run(Release.objects.get(pk=release_id).pk)
@@ -233,6 +251,7 @@ DEEDS: dict[str, Any] = {
         people, dataset, opened, requested_opening, open_requested, publish, publish_and_die, decided, series,
         stream_state, drafted, confirmed, cancelled, executed, measure_and_die, let_leases_end, account, appoint,
         enter_missing, begin, wake, publish_late, executed_late, sweep_files,
+        published, withdrawn, is_public,
     )
 }  # fmt: skip
 

@@ -14,7 +14,12 @@ pytestmark = pytest.mark.worker
 def test_the_portal_says_so_at_its_start(desk: Desk) -> None:
     dataset = desk.ask("dataset", "Small table")
     stream = desk.ask("opened", dataset, "binary-tree", "0.5")
+    public = desk.ask("drafted", dataset)
+    assert desk.ask("confirmed", public) == ""
+    assert desk.ask("executed", public)[0] == "ready"
+    assert desk.ask("published", public)
     desk.copy_database()
+    assert not desk.ask("withdrawn", public, "It names a village")
     release = desk.ask("drafted", dataset)
     assert desk.ask("confirmed", release) == ""
     assert desk.ask("executed", release)[0] == "ready"
@@ -26,8 +31,10 @@ def test_the_portal_says_so_at_its_start(desk: Desk) -> None:
         said = portal.said()
         assert "It lacks these charges:\n  Small table: ε = 0.10, Colours by age" in said
         assert "Closed, since people have seen periods that the restored copy lacks: Red ones so far" in said
+        assert "Withdrawn again, since it was withdrawn after the copy was made: Colours by age" in said
         told = portal.health()
         assert not told["ok"] and "restored" in told["troubles"]
     finally:
         portal.end()
     assert desk.ask("stream_state", stream) == ["closed", True, False]
+    assert not desk.ask("is_public", public)

@@ -65,3 +65,25 @@ def test_with_several_rows_a_person_corrections_are_offered_as_one_of_them(datas
     stream = building.open_stream(dataset)
     with pytest.raises(StreamDraftError, match="rows and corrections together are at most 3 for each person"):
         read_increments(stream, -1)
+
+
+def test_a_running_count_makes_no_number_of_rows_public(dataset) -> None:
+    """It publishes noisy counts alone, of which nobody reads the number of rows; so nor does anything else say so."""
+    dataset_services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    assert dataset.current_domain().unit.total_public
+    stream = building.open_stream(dataset)
+    assert not stream.charge.total_public and not stream.other_promises.total_published
+    promised = promise_of(stream, stream.other_promises)
+    assert "number of rows is public" not in promised and "and how many they are" in promised
+
+
+@pytest.mark.parametrize("mechanism", registry.STREAMS, ids=lambda m: m.name)
+def test_that_no_number_of_rows_is_published_costs_no_accuracy(mechanism) -> None:
+    """A row that enters or leaves moves no strategy's answers as far as a replaced one."""
+    unit = PrivacyUnit(Neighbours.REPLACE_ONE)
+    for definition in mechanism.definitions:
+        plans = [
+            mechanism.plan(StreamRequest(8), Loss(definition, Fraction(1), counted))
+            for counted in (unit, unit.allowing_absence(True))
+        ]
+        assert plans[0].noise == plans[1].noise and plans[0].sensitivity == plans[1].sensitivity

@@ -6,21 +6,20 @@ import csv
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from io import SEEK_CUR, SEEK_END
-from typing import BinaryIO
+from mmap import mmap
 
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import page_limits
 from dpportal.releases.products.queries.parts import answer_shown, count_people, margin_shown
 from dpportal.releases.products.queries.words import said
 from dpportal.releases.products.queries.workloads import label_of
+from dpportal.releases.products.shared import stored_estimates
 from mechanisms import registry
 from mechanisms.matrix.combined import combined_error
 from mechanisms.matrix.mechanism import QueryPlan
@@ -94,16 +93,15 @@ def _sign(count: int) -> str:
 def _released(release: Release, numbers: Mapping[int, int]) -> dict[int, dict[str, str]]:
     """The lines of answers.csv with these numbers. Raises ValueError if one cannot be found."""
     stored = release.artifacts.get(name="answers.csv").stored
-    with storage.local_path(stored) as path, path.open("rb") as file:
-        names = next(csv.reader(map(bytes.decode, file)))
-        size = file.seek(0, SEEK_END)
-        return {number: _line(file, names, size, number) for number in numbers}
+    with stored_estimates.content(stored) as answers:
+        names = next(csv.reader(_lines(answers, 0)))
+        return {number: _line(answers, names, number) for number in numbers}
 
 
-def _line(file: BinaryIO, names: list[str], size: int, number: int) -> dict[str, str]:
+def _line(answers: mmap, names: list[str], number: int) -> dict[str, str]:
     """The line of a number, by bisection: lines have no fixed length, but their numbers rise."""
-    _go_beyond(file, bisect_left(range(size), number, key=partial(_go_beyond, file)))
-    line = next(csv.DictReader(map(bytes.decode, file), names), {})
+    place = bisect_left(range(len(answers)), number, key=partial(_number_beyond, answers))
+    line = next(csv.DictReader(_lines(answers, _line_beyond(answers, place)), names), {})
     if line.get("number") != str(number):  # a value that holds a line break, and a number behind it
         raise ValueError(
             _("Answer %(number)s cannot be looked up here. Read it in answers.csv.") % {"number": number}
@@ -111,12 +109,23 @@ def _line(file: BinaryIO, names: list[str], size: int, number: int) -> dict[str,
     return line
 
 
-def _go_beyond(file: BinaryIO, place: int) -> int:
-    """Go to the first line that begins beyond a place of the file. Returns its number, behind the last a large one."""
-    file.seek(place)
-    file.readline()
-    while line := file.readline():
-        if begins := _BEGINNING.match(line):
-            file.seek(-len(line), SEEK_CUR)
-            return int(begins[1])
-    return sys.maxsize
+def _number_beyond(answers: mmap, place: int) -> int:
+    """The number of the first line that begins beyond a place, behind the last a large one."""
+    begins = _BEGINNING.match(answers, _line_beyond(answers, place))
+    return int(begins[1]) if begins else sys.maxsize
+
+
+def _line_beyond(answers: mmap, place: int) -> int:
+    """Where the first line with a number begins beyond a place of the file; its end if none does."""
+    while place := answers.find(b"\n", place) + 1:
+        if _BEGINNING.match(answers, place):
+            return place
+    return len(answers)
+
+
+def _lines(answers: mmap, place: int) -> Iterator[str]:
+    """The lines from where one begins. Visitors share the file, so none of them moves in it."""
+    while place < len(answers):
+        end = answers.find(b"\n", place) + 1 or len(answers)
+        yield answers[place:end].decode()
+        place = end

@@ -1,4 +1,4 @@
-"""Stored numbers of a release that everyone may know: what was measured, and estimates beside it.
+"""Stored numbers of a release that everyone may know: what was measured, estimates beside it, and tables of both.
 
 Where files lie on a file server, each page of a release would fetch them anew; so the last ones stay here for a while.
 """
@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import TypeVar, cast
 
 import numpy as np
 from django.core.files.storage import default_storage
@@ -19,14 +22,15 @@ from dpportal.releases.models import Release
 # Numbers fetched from a file server, by the place of their file, the last that was asked for at the end: mapped, from a
 # file that has no name on the disk any more. A file is never written again with other numbers.
 MOST_COPIED_BYTES = 2**29
-_copies: OrderedDict[tuple[object, str], np.ndarray] = OrderedDict()
+_copies: OrderedDict[tuple[object, str], np.ndarray | mmap] = OrderedDict()
 _changing = threading.Lock()
+Mapped = TypeVar("Mapped", np.ndarray, mmap)
 
 
 @contextmanager
 def measured(release: Release) -> Iterator[np.ndarray]:
     """The integers with noise, mapped."""
-    with _mapped(release.measurement) as values:
+    with _mapped(release.measurement, _numbers_of) as values:
         yield values
 
 
@@ -50,33 +54,53 @@ def has_estimates(release: Release) -> bool:
 def estimates(release: Release) -> Iterator[np.ndarray]:
     """What `keep_estimates` kept, mapped."""
     *others, last = stored_names(release)
-    with _mapped(next(filter(default_storage.exists, others), last)) as values:
+    with _mapped(next(filter(default_storage.exists, others), last), _numbers_of) as values:
         yield values
 
 
 @contextmanager
-def _mapped(name: str) -> Iterator[np.ndarray]:
+def content(name: str) -> Iterator[mmap]:
+    """The bytes of a file of a release that is never written again and is not empty, mapped."""
+    with _mapped(name, _bytes_of) as values:
+        yield values
+
+
+@contextmanager
+def _mapped(name: str, read: Callable[[Path], Mapped]) -> Iterator[Mapped]:
     if storage.is_local():
         with storage.local_path(name) as path:
-            yield np.asarray(np.load(path, mmap_mode="r"))
+            yield read(path)
     else:
-        yield _copied(name)
+        yield _copied(name, read)
 
 
-def _copied(name: str) -> np.ndarray:
+def _copied(name: str, read: Callable[[Path], Mapped]) -> Mapped:
     """The numbers of a file on a server; fetched while nobody else is kept waiting."""
     place = getattr(default_storage, "bucket_name", None), name
     with _changing:
         if (known := _copies.get(place)) is not None:
             _copies.move_to_end(place)
-            return known
+            return cast(Mapped, known)  # a file is always read in the same way
     with storage.local_path(name) as path:
-        values = np.asarray(np.load(path, mmap_mode="r"))
+        values = read(path)
     with _changing:
         _copies[place] = values
-        while sum(copy.nbytes for copy in _copies.values()) > MOST_COPIED_BYTES:
+        while sum(map(_size, _copies.values())) > MOST_COPIED_BYTES:
             _copies.popitem(last=False)
     return values
+
+
+def _size(copied: np.ndarray | mmap) -> int:
+    return len(copied) if isinstance(copied, mmap) else copied.nbytes
+
+
+def _numbers_of(path: Path) -> np.ndarray:
+    return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def _bytes_of(path: Path) -> mmap:
+    with path.open("rb") as file:
+        return mmap(file.fileno(), 0, access=ACCESS_READ)
 
 
 def stored_names(release: Release) -> list[str]:

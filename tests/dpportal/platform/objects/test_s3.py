@@ -12,6 +12,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
+from django.http import QueryDict
 from django.test import Client
 
 from dpportal.datasets import direct_upload, sealing, services
@@ -21,8 +22,10 @@ from dpportal.platform.objects.s3 import PrivateS3Storage
 from dpportal.platform.records_guard import reading
 from dpportal.releases import execution, going_public
 from dpportal.releases.models import Release
+from dpportal.releases.products import confirmed_plan, presenter_of
 from dpportal.releases.products.shared import stored_estimates
 from tests.dpportal import building
+from tests.dpportal.releases.products import largest
 
 MEGABYTE = 2**20
 CSV = b"colour,age\n" + b"".join(b"%s,%d\n" % ([b"red", b"green"][n % 2], n) for n in range(100))
@@ -136,13 +139,30 @@ def test_readers_pages_fetch_the_numbers_of_a_release_once(store, curator, admin
         assert visitor.get(f"{address}{query}").status_code == 200
     assert fetched == [release.measurement]
     monkeypatch.setattr(stored_estimates, "MOST_COPIED_BYTES", 1)
-    with stored_estimates.measured(release) as known:
-        assert stored_estimates._copied(release.measurement) is known
+    with stored_estimates.measured(release) as known, stored_estimates.measured(release) as again:
+        assert again is known
     stored_estimates._copies.clear()
     for _again in range(2):
         with stored_estimates.measured(release) as values:
             assert values.tolist() == known.tolist()
     assert fetched == [release.measurement] * 3 and not stored_estimates._copies
+
+
+@pytest.mark.slow
+@pytest.mark.django_db
+def test_sums_of_answers_fetch_the_answers_of_a_release_once(store, dataset, monkeypatch):
+    """However often strangers ask; nothing lies among temporary files afterwards."""
+    release = largest.answers(dataset, 10, 'identity("age")', map(str, range(10)))
+    stored = release.artifacts.get(name="answers.csv").stored
+    stored_estimates._copies.clear()
+    fetched, own = [], storage.local_path
+    monkeypatch.setattr(storage, "local_path", lambda name: fetched.append(name) or own(name))
+    presenter, plan = presenter_of(release), confirmed_plan(release)
+    for text, queries in (("sum=1%2B2", ["0", "1"]), ("sum=10-3", ["9", "2"]), ("sum=1%2B2", ["0", "1"])):
+        shown = presenter.explore(release, plan, QueryDict(text))["combination"]
+        assert [part["query"] for part in shown["parts"]] == queries
+    assert fetched == [stored]
+    stored_estimates._copies.clear()
 
 
 def test_no_name_tells_anything(store, curator, client):

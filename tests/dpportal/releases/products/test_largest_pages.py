@@ -20,8 +20,9 @@ from dpportal.charts.column_summaries import MOST_LABELS, shares_figure
 from dpportal.datasets import services
 from dpportal.datasets.area_files import take_areas
 from dpportal.datasets.geojson import MAX_POINTS, GeoJsonError
+from dpportal.datasets.models import AttributeDeclaration
 from dpportal.platform.json_types import Json
-from dpportal.releases import results
+from dpportal.releases import reader_plans, results
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, presenter_of
 from dpportal.releases.products.histogram import page as histogram_page, reader_choices
@@ -32,6 +33,7 @@ from dpportal.releases.products.summary.product import SUMMARY
 from mechanisms.domain import Categorical, Integer
 from mechanisms.protocol import Result
 from mechanisms.summary.mechanism import MAX_COLUMNS
+from mechanisms.summary.plan import SummaryPlan
 from tests.dpportal import building
 from tests.dpportal.releases.products import largest
 from tests.dpportal.releases.products.building import finished
@@ -165,6 +167,31 @@ def test_a_summary_shows_its_first_rows_and_draws_no_chart(dataset, groups, colu
     assert f"The first {kept['first_rows']} rows" in text and 'id="column-59-chart"' in text
     assert 'class="still"' not in text and 'href="#chart-main"' not in text
     assert most_calls(release, "") < MOST_CALLS
+
+
+def test_a_page_reads_plan_and_declared_values_once(client, dataset, monkeypatch) -> None:
+    """However many values are declared: here they are those of a small summary."""
+    fields = {"product": "summary", "mechanism": "column-tables", "parameters": {"group": "", "twice": []}}
+    release = largest.published(largest.confirmed(dataset, 100, **fields))
+    largest.with_page(release, summary_page_of(1, 1))
+    [page, *_more] = pages(release, "")
+    first, read = client.get(page).text, []
+    with monkeypatch.context() as counting:
+        counting.setattr(SummaryPlan, "from_json", lambda _stored: read.append("plan"))
+        counting.setattr(AttributeDeclaration, "declared", lambda line: read.append(line.column))
+        again = client.get(page)
+    assert read == [] and again.status_code == 200 and len(again.text) == len(first)
+
+
+def test_plans_of_readers_pages_stay_as_far_as_there_is_room(dataset, monkeypatch) -> None:
+    fields = {"product": "summary", "mechanism": "column-tables", "parameters": {"group": "", "twice": []}}
+    release = largest.published(largest.confirmed(dataset, 100, **fields))
+    plan = reader_plans.confirmed_plan(release)
+    assert plan.to_json() == confirmed_plan(release).to_json()
+    assert reader_plans.confirmed_plan(release) is plan
+    reader_plans._plans.clear()
+    monkeypatch.setattr(reader_plans, "MOST_CHARACTERS", 10)
+    assert reader_plans.confirmed_plan(release).to_json() == plan.to_json() and not reader_plans._plans
 
 
 @pytest.fixture
