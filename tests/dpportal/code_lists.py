@@ -76,18 +76,18 @@ WITHOUT_RECORDS = _words(
     piece remote_schema seal take_in waiting_lines
     """
 )
-# What the curator alone is shown, or what an upload is read into, with the one module that asks for it.
+# What the curator alone is shown, or what an upload is read into, with the modules that ask for it.
 FOR_CURATORS = {
-    f"{RECORDS}.comparison": "dpportal.releases.comparing",
-    f"{RECORDS}.content_digest": "dpportal.datasets.import_job",
-    f"{RECORDS}.convert": "dpportal.datasets.import_job",
-    f"{RECORDS}.first_rows": "dpportal.datasets.first_rows",
-    f"{RECORDS}.fit": "dpportal.datasets.domain_fit_job",
-    f"{RECORDS}.look": "dpportal.datasets.file_lines",
-    f"{RECORDS}.persons_in_first_rows": "dpportal.datasets.domain_views",
-    f"{RECORDS}.proposed_columns": "dpportal.datasets.other_options",
-    f"{RECORDS}.suggested_attribute": "dpportal.datasets.fill_column",
-    "dpportal.streams.vault.true_counts": "dpportal.streams.comparison",
+    f"{RECORDS}.comparison": {"dpportal.releases.comparing"},
+    f"{RECORDS}.content_digest": {"dpportal.datasets.import_job"},
+    f"{RECORDS}.convert": {"dpportal.datasets.import_job"},
+    f"{RECORDS}.first_rows": {"dpportal.datasets.first_rows"},
+    f"{RECORDS}.fit": {"dpportal.datasets.domain_fit_job"},
+    f"{RECORDS}.look": {"dpportal.datasets.file_lines", "dpportal.datasets.title_lines"},
+    f"{RECORDS}.persons_in_first_rows": {"dpportal.datasets.domain_views"},
+    f"{RECORDS}.proposed_columns": {"dpportal.datasets.other_options"},
+    f"{RECORDS}.suggested_attribute": {"dpportal.datasets.fill_column"},
+    "dpportal.streams.vault.true_counts": {"dpportal.streams.comparison"},
 }
 # What counts and reads in the room of tables, which `RECORDS` calls.
 COUNTS_OF_TABLES = _words(
@@ -125,7 +125,7 @@ GUARDED = {"Budget", "LedgerEntry"}
 # What opens a guard, and whose it is: others could take it from there, and its origin's contract would not see that.
 DOORS = {
     "writing": ("dpportal.budgets.ledger", "dpportal.budgets.writing"),
-    "reading": (RECORDS, "dpportal.platform"),
+    "reading": (RECORDS, "dpportal.datasets.record_files", "dpportal.platform"),
     "secret_noise": (
         "mechanisms.noise",
         "dpportal.releases.execution",

@@ -180,7 +180,7 @@ def counters_of_people(source: Source) -> Iterator[str]:
             yield name
         is_of_records = room == RECORDS and function in functions_of_records()
         is_guarded = (is_of_records and function not in lists.WITHOUT_RECORDS) or name in lists.FOR_CURATORS
-        if is_guarded and source.name != lists.FOR_CURATORS.get(name):
+        if is_guarded and source.name not in lists.FOR_CURATORS.get(name, ()):
             yield name
 
 
