@@ -26,6 +26,7 @@ from mechanisms.noise.guard import NoiseRefusedError
 from mechanisms.noise.secret import secret_noise
 from tests.dpportal import code_rules
 from tests.dpportal.code_rules import ROOT, Rule, Source
+from tests.dpportal.planted_names import HIDDEN_CODE
 
 # (contract, module, what is added to it, what of it the contract names). A module that is not there is new.
 IMPORTS = [
@@ -85,6 +86,10 @@ IMPORTS = [
     ("people", "dpportal.accounts.forms", "import dpportal.publications.licences", "publications.licences"),
     ("library", "mechanisms.histogram.noisy", "def f():\n    from django.conf import settings", "django"),
     ("library", "mechanisms.registry", "import dpportal.charts", "dpportal.charts"),
+    ("library", "mechanisms.error", "import http.client", "http"),
+    ("library", "mechanisms.error", "import sqlite3", "sqlite3"),
+    ("library", "mechanisms.registry", "import subprocess", "subprocess"),
+    ("library", "mechanisms.registry", "import smtplib", "smtplib"),
     ("client", "dpportal.api.dpclient.portal", "import mechanisms.accounting", "mechanisms"),
     (
         "charts",
@@ -92,6 +97,8 @@ IMPORTS = [
         "from dpportal.platform.storage import local_path",
         "dpportal.platform.storage",
     ),
+    ("charts", "dpportal.charts.counts", "import os", "os"),
+    ("charts", "dpportal.charts.cells", "import shutil", "shutil"),
     (
         "readers",
         "dpportal.releases.views",
@@ -336,13 +343,13 @@ def test_a_contract_catches_it(
     assert lines, verdicts[contract]
 
 
-@pytest.mark.parametrize("rule, module, code", CODE)
+@pytest.mark.parametrize("rule, module, code", CODE + HIDDEN_CODE)
 def test_a_rule_about_code_catches_it(rule: Rule, module: str, code: str) -> None:
     assert list(rule(Source.of(module, code)))
 
 
 def test_every_rule_has_something_planted() -> None:
-    assert {rule for rule, _module, _code in CODE} == set(code_rules.RULES)
+    assert {rule for rule, _module, _code in CODE + HIDDEN_CODE} == set(code_rules.RULES)
 
 
 def test_every_contract_has_something_planted() -> None:
