@@ -14,9 +14,10 @@ from dpportal.tables.engines.duckdb.session import connect
 from dpportal.tables.facts import Oddities, TableFacts, checked_names
 from dpportal.tables.faults import UploadFault, damaged, not_utf8, unfolds_too_far
 from dpportal.tables.formats.number_fields import is_number, number_fields
-from dpportal.tables.formats.parquet_text import as_text, clean_texts, is_text, text_bytes, text_lengths
+from dpportal.tables.formats.parquet_text import as_text, clean_texts, is_text
 from dpportal.tables.formats.reader import Format, Reading
 from dpportal.tables.formats.table_writer import TableWriter
+from dpportal.tables.formats.text_sizes import text_bytes, text_lengths
 from dpportal.tables.layout import StoredFields
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 from dpportal.tables.meaning.proposals import MOST_TEXTS, proposed_columns, proposed_options

@@ -17,15 +17,6 @@ import pyarrow.types as pt
 
 WHOLE_DOUBLES = 2.0**53
 UNKNOWN = "\ufffd"
-# Characters of a value as a CSV file would hold it, a little less than are usual; of other types fewer.
-CHARACTERS = (
-    (pt.is_timestamp, 19),
-    (pt.is_date, 10),
-    (pt.is_time, 8),
-    (pt.is_floating, 8),
-    (pt.is_decimal, 8),
-)
-FEWEST_CHARACTERS = 3
 
 
 @dataclass(frozen=True)
@@ -162,31 +153,3 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether a column of this type holds text, or bytes that may be text."""
     tests = (pt.is_string, pt.is_large_string, pt.is_string_view, pt.is_binary, pt.is_large_binary)
     return any(test(kind) for test in (*tests, pt.is_fixed_size_binary))
-
-
-def fewest_characters(kind: pa.DataType) -> int:
-    """Characters that each value of a type is counted as; 0 of texts, each of which is counted as it is."""
-    if pt.is_dictionary(kind):
-        return fewest_characters(kind.value_type)
-    if is_text(kind):
-        return 0
-    return next((usual for is_of, usual in CHARACTERS if is_of(kind)), FEWEST_CHARACTERS)
-
-
-def text_bytes(array: pa.Array) -> int:
-    """Bytes of an array's texts when none is shared, or a little more; of other values, what is usual of each."""
-    if fewest := fewest_characters(array.type):
-        return len(array) * fewest
-    if not pt.is_dictionary(array.type):
-        return int(array.nbytes)
-    lengths = pc.binary_length(array.dictionary).cast(pa.int64())
-    return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
-
-
-def text_lengths(array: pa.Array) -> pa.Array | None:
-    """Bytes of each row's text, 0 where there is none, as int64; None of a column of other values."""
-    is_dictionary = pt.is_dictionary(array.type)
-    if not is_text(array.type.value_type if is_dictionary else array.type):
-        return None
-    lengths = pc.binary_length(array.dictionary if is_dictionary else array).cast(pa.int64())
-    return pc.fill_null(lengths.take(array.indices) if is_dictionary else lengths, 0)

@@ -71,7 +71,7 @@ def with_large_end(content: bytes, length: int, last_length: int) -> bytes:
     [
         (np.arange(6_000_000), {"column_encoding": {"x": "DELTA_BINARY_PACKED"}, "use_dictionary": False}),
         (np.full(6_000_000, True), {}),
-        (np.full(3_000_000, 0.12345678901234567), {}),
+        (np.full(6_000_000, 0.12345678901234567), {}),
         (np.full(1_500_000, "2020-02-29T12:30:15", "M8[us]"), {}),
         (
             ["x" * 10_000] * 3_000,
