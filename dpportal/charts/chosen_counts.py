@@ -43,7 +43,7 @@ from dpportal.charts.style import (
 )
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
-from mechanisms.domain import Attribute
+from mechanisms.domain import Attribute, Date, Integer
 
 # Groups of nobody that a caption names.
 NAMED = 5
@@ -56,6 +56,8 @@ MOST_SHARES = 200
 MOST_DRAWN, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
+# Whole numbers between these are years.
+FIRST_YEAR, LAST_YEAR = 1800, 2200
 # Beside two groups that face each other others may be left out that hold at most such a share.
 LEFT_OUT, FACING = 0.01, range(2, 5)
 
@@ -251,13 +253,18 @@ def largest_groups(chosen: ChosenCounts, panels: int = 1) -> list[int]:
 
 def may_face(along: Attribute, by: Attribute) -> bool:
     """Whether a chart of two columns is one of two sides: an order of some length by two values, or by three cells."""
-    is_long = along.ordered and along.size in MIRRORED
-    return is_long and (by.size - len(own_cells(by)) == 2 or by.size == 3)
+    return _may_rise(along) and (by.size - len(own_cells(by)) == 2 or by.size == 3)
+
+
+def _may_rise(along: Attribute) -> bool:
+    """Whether its cells may stand above each other: an order of some length, as ages, but no time, which runs ahead."""
+    is_year = isinstance(along, Integer) and FIRST_YEAR <= along.lower <= along.upper <= LAST_YEAR
+    return along.ordered and along.size in MIRRORED and not isinstance(along, Date) and not is_year
 
 
 def _facing(chosen: ChosenCounts) -> list[int] | None:
     """The two groups of a mirrored chart, where it fits: an order of some length, nearly everybody in two groups."""
-    if chosen.by is None or not chosen.along.ordered or chosen.along.size not in MIRRORED:
+    if chosen.by is None or not _may_rise(chosen.along):
         return None
     totals = np.maximum(chosen.values.sum(axis=0), 0)
     pair = sorted(np.argsort(-totals, kind="stable")[:2].tolist())

@@ -12,6 +12,7 @@ from django.http import QueryDict
 
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.counts import counts_figure, residuals_figure
+from dpportal.charts.reader_counts import reader_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
@@ -72,7 +73,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
         answers = reconstructed.result
         return {
             "finding": _finding(reconstructed),
-            "figure": figure_json(_figure(reconstructed)),
+            "figure": figure_json(_published_figure(reconstructed)),
             "table": _table(reconstructed),
             "interval": answers.half_width,
             "people": len(answers.reports),
@@ -82,7 +83,7 @@ class ResponsePresenter(Presenter[ResponsePlan, Answers]):
         answers = reconstructed.result
         raw = as_integers(answers.estimate.counts)
         figures = {
-            "counts": figure_json(_figure(reconstructed, true)),
+            "counts": figure_json(_compared_figure(reconstructed, true)),
             "residuals": figure_json(
                 residuals_figure(
                     reconstructed.release.domain,
@@ -135,9 +136,19 @@ def _labels(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> list[
     return reconstructed.release.domain.attributes[0].labels()
 
 
-def _figure(
-    reconstructed: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray | None = None
-) -> Figure:
+def _published_figure(reconstructed: ReconstructedRelease[ResponsePlan, Answers]) -> Figure:
+    """Noisy counts, with adjusted ones in their place at a reader's choice."""
+    answers = reconstructed.result
+    return reader_figure(
+        reconstructed.release.domain,
+        raw=as_integers(answers.estimate.counts),
+        counts=answers.counts,
+        half_width=answers.half_width,
+        margins=[answers.half_width],
+    )
+
+
+def _compared_figure(reconstructed: ReconstructedRelease[ResponsePlan, Answers], true: np.ndarray) -> Figure:
     answers = reconstructed.result
     return counts_figure(
         reconstructed.release.domain,

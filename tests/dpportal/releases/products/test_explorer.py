@@ -64,7 +64,9 @@ def test_a_reader_gets_the_sum_of_the_published_counts(client, draft, method):
 def test_a_sum_without_an_interval_says_why(client, draft):
     draft.mechanism = "dawa-histogram"
     draft.save()
-    assert "no margin can be stated" in page(client, finished(draft), "pick-in-0=1").text
+    text = page(client, finished(draft), "pick-in-0=1").text
+    assert "no margin can be stated" in text
+    assert "<dt>Estimated count, without a margin</dt>" in text and "<dt>Noisy count</dt>" not in text
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from dpportal.datasets import records, services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.releases import drafts, services
+from dpportal.releases import drafts, results, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, planner_of, presenter_of
 from mechanisms.domain import Categorical
@@ -81,7 +81,7 @@ class TestResponse:
     def test_the_truth_is_said_of_the_counts_that_there_are(self, replaceable) -> None:
         release = finished(replaceable, "response", ["colour"], "0.01", "randomised-response")
         comparison = records.comparison(release.dataset_id, release.pk)
-        assert "The adjusted counts put" in presenter_of(release).verdict(comparison).text
+        assert "The adjusted counts have" in presenter_of(release).verdict(comparison).text
 
     @pytest.mark.slow
     def test_a_group_is_named_that_is_certainly_the_largest(self, replaceable, client) -> None:
@@ -121,5 +121,9 @@ class TestResponse:
         # A third of the people say each colour.
         assert "No group is certainly the largest." in text and "The largest group" not in text
         assert "True count" not in text
+        # One kind is shown, the other is a switch, in the chart and in the table.
+        figure = results.stored_page(release)["figure"]
+        hidden = {trace["meta"]: trace["visible"] for trace in figure["json"]["data"]}
+        assert hidden == {"noisy": True, "synthetic": False} and 'id="adjusted-shown"' in text
         # The table calls a number what the chart above it calls it.
         assert text.count("Noisy count") > 1 and "Estimate<" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 import numpy as np
@@ -23,7 +24,7 @@ from dpportal.releases.products.histogram.reader_choices import (
     fits,
 )
 from mechanisms.box_queries import CellSum
-from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.domain import Categorical, Date, Domain, Integer
 
 AGE = Integer("age", lower=0, upper=49, width=10)
 SEX = Categorical("sex", values=("f", "m"), closed=True)
@@ -87,6 +88,24 @@ def test_an_order_by_two_groups_is_mirrored() -> None:
     assert not any(text["text"].startswith("-") for text in picture["texts"])
     assert len(thumbnail(json)) == 2
     assert begins_mirrored(Domain((SEX, AGE))) and not begins_mirrored(DOMAIN)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        Date("month", lower=dt.date(2023, 1, 1), upper=dt.date(2023, 12, 31), step="month"),
+        Integer("year", lower=2011, upper=2022, width=1),
+    ],
+    ids=["months", "years"],
+)
+def test_time_runs_ahead_and_not_upwards(time) -> None:
+    """A trend of two groups is two lines, and no pyramid."""
+    domain = Domain((time, SEX))
+    counts = np.arange(domain.size) + 100
+    shown = figure(ChartForm(domain, QueryDict("along=0&by=1")), counts, lambda _picks: None)
+    assert all(trace.get("orientation") != "h" for trace in shown["json"]["data"])
+    assert {trace["type"] for trace in shown["json"]["data"]} == {"scatter"}
+    assert not begins_mirrored(domain)
 
 
 def test_a_third_group_of_next_to_nobody_is_named_under_the_two_that_are_drawn() -> None:
