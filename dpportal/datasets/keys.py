@@ -55,7 +55,7 @@ def of(dataset_id: UUID) -> DatasetKey | None:
 def opened(dataset_id: UUID) -> bytes | None:
     """A dataset's key; None if it has none. Raises KeyMissingFault or FileChangedFault."""
     known = of(dataset_id)
-    return known and known.unwrapped()
+    return None if known is None else known.unwrapped()
 
 
 def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:

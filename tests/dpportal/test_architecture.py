@@ -55,7 +55,11 @@ def test_every_function_of_records_is_guarded_but_those_that_are_named() -> None
 
 def test_every_module_that_a_list_allows_is_there() -> None:
     names = {source.name for source in project()}
-    allowed = {*set().union(*code_lists.FOR_CURATORS.values()), *code_lists.COUNTING, *code_lists.SPEAKING_SQL}
+    allowed = {
+        *set().union(*code_lists.FOR_CURATORS.values()),
+        *code_lists.COUNTING,
+        *code_lists.SPEAKING_SQL,
+    }
     assert allowed | set(code_lists.MAKERS_OF_KEYS) <= names
 
 

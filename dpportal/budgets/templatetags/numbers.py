@@ -58,7 +58,7 @@ def significant(value: Decimal | float | str | None, digits: int = 3) -> str:
         return "–"
     if value == 0:
         return "0"
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    decimals = digits - 1 - math.floor(math.log10(abs(float(value))))
     return f"{round(value, decimals):,.{max(0, decimals)}f}"
 
 
