@@ -37,7 +37,7 @@ ACT_AT = {"audit.record": 1, "people.note": 2, "note": 2}
 PLACE = re.compile(r"%\(\w+\)[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}")
 # Names of people, files, formats and programs are the same in every language.
 SAME_EVERYWHERE = re.compile(
-    r"\b(BibTeX|CSV|Croissant|DOI|DataCite|JSON|MST|PNG|Python|RIS|SHA-256|SVG|UTC|sha256|English|"
+    r"\b(AIM|BibTeX|CSV|Croissant|DOI|DataCite|JSON|MST|PNG|PrivBayes|Python|RIS|SHA-256|SVG|UTC|sha256|English|"
     r"[a-z_]+\.(?:csv|json|md|npz|py|toml|zip)|"
     r"Ana|Ben|Chi|Dora|Emil|Fatma|Gus|Hana)\b"
 )
