@@ -56,7 +56,7 @@ def remember_all() -> None:
 
 def findings() -> list[Publication]:
     """What was withdrawn again after a restore and still is, the newest first."""
-    withdrawn = (kind._default_manager.filter(WITHDRAWN).only("withdrawn_at", "dataset") for kind in KINDS)
+    withdrawn = (kind._default_manager.filter(WITHDRAWN).only("withdrawn_at") for kind in KINDS)
     again = audit.newest(publishing.WITHDRAWN_AGAIN, chain.from_iterable(withdrawn))
     ordered = sorted(again.items(), key=lambda pair: pair[1], reverse=True)
     return [publication for publication, _at in ordered if isinstance(publication, Publication)]
