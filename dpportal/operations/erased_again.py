@@ -7,6 +7,10 @@ claimed.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.datasets import erasure_journal, receipts, services
@@ -26,7 +30,7 @@ def sweep() -> None:
     known = remembered(erasure_journal.known_ids)
     if known is None:
         return
-    for dataset in Dataset.objects.filter(pk__in=known).exclude(state=ERASED):
+    for dataset in _with_records():
         try:
             services.erase_again(dataset, erasure_journal.receipt_of(dataset.pk))
         except (DatasetError, MemoryFaultError, StorageFault) as reason:
@@ -47,3 +51,16 @@ def findings() -> list[Dataset]:
     again = audit.newest(receipts.ERASED_AGAIN, Dataset.objects.filter(state=ERASED).only("name"))
     ordered = sorted(again.items(), key=lambda pair: pair[1], reverse=True)
     return [dataset for dataset, _at in ordered if isinstance(dataset, Dataset)]
+
+
+def contradictions() -> Iterator[str]:
+    """Which datasets have records that were erased, in sentences."""
+    for dataset in _with_records():
+        text = _("%(name)s has its records, and the portal's memory has that they were erased.")
+        yield text % {"name": dataset.name}
+
+
+def _with_records() -> QuerySet[Dataset]:
+    """The datasets that the memory has as erased, and the database has not."""
+    known = remembered(erasure_journal.known_ids) or ()
+    return Dataset.objects.filter(pk__in=known).exclude(state=ERASED)

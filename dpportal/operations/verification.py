@@ -16,6 +16,7 @@ from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import (
     database_integrity,
+    erased_again,
     portal_tables,
     repeated_rows,
     sealed_values,
@@ -49,6 +50,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     yield from checked(_("Stored downloads"), stored_files.faults)
     yield from checked(_("Charges in the memory"), damaged_charges)
     yield from checked(_("Withdrawals in the memory"), withdrawn_again.contradictions)
+    yield from checked(_("Erasures in the memory"), erased_again.contradictions)
     yield from checked(_("Secret states of running counts"), unopened_states)
     yield from checked(_("Stored files"), unnamed_files)
 

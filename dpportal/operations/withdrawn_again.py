@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from itertools import chain
 from uuid import UUID
 
 from django.db import transaction
@@ -55,7 +56,8 @@ def remember_all() -> None:
 
 def findings() -> list[Publication]:
     """What was withdrawn again after a restore and still is, the newest first."""
-    again = audit.newest(publishing.WITHDRAWN_AGAIN, _of(WITHDRAWN))
+    withdrawn = (kind._default_manager.filter(WITHDRAWN).only("withdrawn_at") for kind in KINDS)
+    again = audit.newest(publishing.WITHDRAWN_AGAIN, chain.from_iterable(withdrawn))
     ordered = sorted(again.items(), key=lambda pair: pair[1], reverse=True)
     return [publication for publication, _at in ordered if isinstance(publication, Publication)]
 

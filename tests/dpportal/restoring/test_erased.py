@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 from django.conf import settings
+from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import erasure_journal, keys, receipts, services
 from dpportal.datasets.models import Dataset
 from dpportal.management.commands.check_restored import report
-from dpportal.operations import restore_check, sweeping
+from dpportal.operations import restore_check, sweeping, verification
 from dpportal.operations.strange_files import strange_files
 from dpportal.platform import journal
 from tests.dpportal import building
@@ -48,11 +49,16 @@ def test_they_are_erased_again_with_the_receipt_of_then(dataset, put_back):
 
 
 def test_the_sweep_does_it_too_and_the_page_health_names_it(client, administrator, dataset, put_back):
+    assert any("has that they were erased" in line for line in verification.problems([]))
     sweeping.sweep_jobs()
+    assert not any("has that they were erased" in line for line in verification.problems([]))
     assert Dataset.objects.get(pk=dataset.pk).state == "erased"
     client.force_login(administrator)
     page = client.get("/health/portal/").content.decode()
     assert "Records erased again after a restore" in page and dataset.name in page
+    client.force_login(dataset.owner)
+    record = client.get(reverse("dataset_record", args=[dataset.pk])).content.decode()
+    assert "<td>the portal</td><td>erased records after a restore</td>" in record
 
 
 def test_erasing_does_not_wait_for_the_memory(dataset):
