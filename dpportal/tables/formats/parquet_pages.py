@@ -31,7 +31,8 @@ def _of_group(source: BinaryIO, group: pq.RowGroupMetaData) -> int:
 
 def _sizes(header: bytes) -> tuple[int, int]:
     """A page's bytes, unpacked and in the file; none of what is no page."""
-    numbers, at = [], 0
+    numbers: list[int] = []
+    at = 0
     while len(numbers) < NUMBERS and header[at : at + 1] == bytes([NUMBER]):
         value, shift, at = 0, 0, at + 1
         while at < len(header) and header[at] & 0x80:
