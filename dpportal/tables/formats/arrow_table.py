@@ -23,7 +23,9 @@ from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 from dpportal.tables.meaning.proposals import MOST_TEXTS, proposed_columns, proposed_options
 
 # Of what is read and written together, so that memory holds no more however many rows there are.
-BATCH_ROWS, BATCH_FIELDS, BATCH_BYTES, FEWEST_ROWS = 122_880, 2**21, 2**25, 256
+BATCH_ROWS, BATCH_FIELDS, BATCH_BYTES = 122_880, 2**21, 2**25
+# Of the first texts, from which on no further batch adds to them: two thousand can be all texts of a file.
+FIRST_CHARACTERS = 2**24
 # Where a text is composed, DuckDB takes it for the text's end: persons and categories would be one that are two.
 NUL, REPLACEMENT = "\0", "\ufffd"
 
@@ -40,13 +42,15 @@ class Batches:
 class Written:
     """What is told of what was stored so far.
 
-    first: the first texts of each column. is_further: see `convert_batches`. spoiled: rows that were left out.
+    first: the first texts of each column. is_noting: whether more of them are wanted. is_further: see
+    `convert_batches`. spoiled: rows that were left out.
     """
 
     replaced: int = 0
     broken: int = 0
     longest: int = 0
     first: list[list[str | None]] = field(default_factory=list)
+    is_noting: bool = True
     is_further: bool = False
     spoiled: int = 0
 
@@ -87,6 +91,7 @@ def _store(reading: Reading, file: Batches) -> tuple[TableWriter, Written]:
     ):
         for share, batch in _counted(file.batches, reading.most_text_bytes, written):
             writer.write([_fields(column, written, number) for number, column in enumerate(batch.columns)])
+            written.is_noting = written.is_noting and not _is_enough(written.first)
             reading.report(share)
     return writer, written
 
@@ -124,9 +129,14 @@ def _fields(column: pa.Array, written: Written, number: int) -> StoredFields:
 
 
 def _note_first(written: Written, number: int, texts: Callable[[int], pa.Array]) -> None:
-    first = written.first[number]
-    if len(first) < MOST_TEXTS:
+    if written.is_noting:
+        first = written.first[number]
         first.extend(texts(MOST_TEXTS - len(first)).to_pylist())
+
+
+def _is_enough(first: list[list[str | None]]) -> bool:
+    characters = sum(len(text or "") for texts in first for text in texts)
+    return len(first[0]) >= MOST_TEXTS or characters > FIRST_CHARACTERS
 
 
 def _texts(column: pa.Array, written: Written, number: int) -> pa.Array:

@@ -46,3 +46,22 @@ class ColumnFiles:
             readers = [stack.enter_context(pa.ipc.open_stream(file)) for file in files]
             for number, batches in enumerate(zip(*readers, strict=True), 1):
                 yield number / self._number, [batch.column(0) for batch in batches]
+
+
+def cut(arrays: Iterator[pa.Array], rows: int) -> Iterator[pa.Array]:
+    """A column's arrays as pieces of so many rows each, the last of fewer, however a reader cut them."""
+    waiting: list[pa.Array] = []
+    for array in arrays:
+        while len(array):
+            missing = rows - sum(map(len, waiting))
+            waiting.append(array[:missing])
+            array = array[missing:]
+            if sum(map(len, waiting)) == rows:
+                yield _joined(waiting)
+                waiting = []
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(arrays: list[pa.Array]) -> pa.Array:
+    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)

@@ -14,25 +14,30 @@ from dpportal.tables.formats.arrow_table import (
     BATCH_BYTES,
     BATCH_FIELDS,
     BATCH_ROWS,
-    FEWEST_ROWS,
     Batches,
     convert_batches,
+    without_views,
 )
+from dpportal.tables.formats.column_files import ColumnFiles, cut
+from dpportal.tables.formats.parquet_pages import first_pages_bytes
 from dpportal.tables.formats.parquet_text import is_text
 from dpportal.tables.formats.reader import Format, Reading
 
 READ_BUFFER_BYTES = 1 << 20
 # What a writer's dictionary has, a few times over, and what an index has.
 DICTIONARY_BYTES, INDEX_BYTES = 1 << 22, 4
+# Of the memory of a reading, that the pages may take which all columns hold at once. Some programs write a column as
+# one page, which the library unpacks as a whole; of a file of these, memory holds one column's page at a time.
+PAGES_SHARE = 1 / 4
 
 
 def convert_parquet(known: Format, reading: Reading) -> TableFacts:
     """Store a Parquet file's flat columns. Raises UploadFault as `convert_batches`."""
     with reading.source.open("rb") as file:
-        return convert_batches(known, reading, lambda: _opened(file, reading.most_text_bytes))
+        return convert_batches(known, reading, lambda: _opened(file, reading))
 
 
-def _opened(source: BinaryIO, most: int) -> Batches:
+def _opened(source: BinaryIO, reading: Reading) -> Batches:
     footer = pq.ParquetFile(source)
     # Shared texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
     texts = [
@@ -41,25 +46,48 @@ def _opened(source: BinaryIO, most: int) -> Batches:
         if is_text(f.type) and _shares_texts(footer.metadata, place)
     ]
     file = pq.ParquetFile(source, read_dictionary=texts, buffer_size=READ_BUFFER_BYTES, pre_buffer=False)
-    return Batches(footer.schema_arrow, _batches(file, most))
+    has_long_pages = first_pages_bytes(source, footer.metadata) > PAGES_SHARE * reading.limits.memory_bytes
+    batches = _by_columns(file, reading) if has_long_pages else _batches(file)
+    return Batches(footer.schema_arrow, _believed(file.metadata, batches, reading.most_text_bytes))
 
 
-def _batches(file: pq.ParquetFile, most: int) -> Iterator[tuple[float, pa.RecordBatch]]:
-    """Each batch, with the share of the rows that are read once it is.
+def _believed(
+    footer: pq.FileMetaData, batches: Iterator[tuple[float, pa.RecordBatch]], most: int
+) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """The batches. What the footer says is believed only where it says too much.
 
-    most: bytes of text to which all may unfold. What the footer says is believed only where it says too much.
+    most: bytes of text to which all may unfold.
     """
-    footer = file.metadata
     # Each value may be missing, and has a mark behind it all the same.
     if footer.num_rows * max(1, footer.num_columns) > most:
         raise unfolds_too_far(most)
+    yield from batches
+
+
+def _batches(file: pq.ParquetFile) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """Each batch, with the share of the rows that are read once it is."""
     rows = 0
-    for group in range(
-        footer.num_row_groups
-    ):  # one by one, since a dictionary grows from each group to the next
-        for batch in file.iter_batches(batch_size=_batch_rows(footer), row_groups=[group], use_threads=False):
-            rows += batch.num_rows
-            yield rows / max(1, footer.num_rows), batch
+    for batch in _of_groups(file, _batch_rows(file.metadata)):
+        rows += batch.num_rows
+        yield rows / max(1, file.metadata.num_rows), batch
+
+
+def _by_columns(file: pq.ParquetFile, reading: Reading) -> Iterator[tuple[float, pa.RecordBatch]]:
+    """The rows in pieces, of which memory holds one column's page at a time; each column is first written to a file."""
+    names, rows = file.schema_arrow.names, _batch_rows(file.metadata)
+    with ColumnFiles(reading.target, len(names)) as files:
+        for place, name in enumerate(names):
+            reading.report(place / len(names) / 2)
+            column = (without_views(batch.column(name)) for batch in _of_groups(file, rows, [name]))
+            files.write(place, cut(column, rows))
+        for share, columns in files.pieces():
+            yield (1 + share) / 2, pa.record_batch(columns, names=names)
+
+
+def _of_groups(file: pq.ParquetFile, rows: int, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """All rows; of each row group by itself, since a dictionary grows from each group to the next."""
+    for group in range(file.num_row_groups):
+        yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=columns, use_threads=False)
 
 
 def _shares_texts(footer: pq.FileMetaData, place: int) -> bool:
@@ -78,8 +106,8 @@ def _shares_texts(footer: pq.FileMetaData, place: int) -> bool:
 
 
 def _batch_rows(footer: pq.FileMetaData) -> int:
-    """Fewer rows of a wide table and of one with long texts."""
+    """Fewer rows of a wide table and of one with long texts, down to one."""
     groups = map(footer.row_group, range(footer.num_row_groups))
     row_bytes = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
     together = min(BATCH_ROWS, BATCH_FIELDS // max(1, footer.num_columns), BATCH_BYTES // max(1, row_bytes))
-    return int(max(FEWEST_ROWS, together))
+    return int(max(1, together))

@@ -10,6 +10,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,6 +21,7 @@ from dpportal.tables.formats.confinement import Confinement, Exhausted
 from dpportal.tables.formats.detection import detect_format
 from dpportal.tables.formats.import_process import _fault_of_death
 from dpportal.tables.formats.xlsx_table import _check_parts
+from tests.dpportal.tables.formats.test_parquet_pages import one_page_each
 from tests.dpportal.tables.test_bad_files import SHEET, TABLE, sheet_replaced
 
 pytestmark = pytest.mark.slow
@@ -96,6 +98,22 @@ def test_long_texts_take_no_more_memory_the_more_there_are(tmp_path, name, lines
         pq.write_table(notes, tmp_path / "upload")
     limits = Limits(unfolded_bytes=2**40, threads=1)
     assert convert(tmp_path / "upload", tmp_path / "t", name, limits=limits).rows == len(notes)
+
+
+def test_columns_of_one_page_each_take_the_memory_of_one_of_them(tmp_path):
+    """As fastparquet writes a table of any length: 144 MB of pages, packed and unpacked, where one column has 24."""
+    rows, random = 1_500_000, np.random.default_rng(1)
+    numbers = pa.table({f"x{place}": random.random(rows).round(6) for place in range(6)})
+    pq.write_table(numbers, tmp_path / "upload", use_dictionary=False, **one_page_each(rows))
+    assert convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=SMALL).rows == rows
+
+
+def test_rows_as_long_as_they_may_be_are_read_few_at_a_time(tmp_path):
+    """250 rows of 1.9 MB, of which no two are alike."""
+    texts = pa.table({"text": [f"{row:03d} " + "x" * 1_900_000 for row in range(250)]})
+    pq.write_table(texts, tmp_path / "upload", use_dictionary=False, write_batch_size=1)
+    limits = Limits(unfolded_bytes=2**40, memory_bytes=800 * MEGABYTE)
+    assert convert(tmp_path / "upload", tmp_path / "t", "t.parquet", limits=limits).rows == 250
 
 
 def test_a_disk_that_fills_ends_the_reading_and_is_named(tmp_path):
