@@ -15,7 +15,7 @@ from dpportal.budgets.promises import OtherPromises
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import Publication
-from mechanisms.accounting import PrivacyUnit
+from mechanisms.accounting import SYMBOL, Definition, PrivacyUnit
 
 
 class ChargedPublication(Publication):
@@ -58,6 +58,13 @@ class ChargedPublication(Publication):
     def account(self) -> Budget | None:
         """The account that was charged; of a draft the one that would be."""
         return self.charge.budget if self.charge else Budget.of(self.dataset)
+
+    @property
+    def symbol(self) -> str:
+        """What its amount is counted in, ε or ρ; also of a draft that was priced before there was a budget."""
+        if self.priced_in and not self.charge:
+            return SYMBOL[Definition(self.priced_in)]
+        return self.account.symbol if self.account else ""
 
     @property
     def is_method_picked(self) -> bool:

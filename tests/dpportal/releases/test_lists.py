@@ -32,6 +32,14 @@ def test_a_curator_sees_own_drafts(client, curator, draft):
     assert draft.title in client.get(LIST).content.decode()
 
 
+def test_what_a_draft_costs_has_its_unit_before_there_is_a_budget(client, curator):
+    dataset = building.stored_dataset(curator)
+    draft = building.complete_draft(dataset)
+    Release.objects.filter(pk=draft.pk).update(amount="0.12", priced_in="pure")
+    client.force_login(curator)
+    assert '<td class="number">ε 0.12</td>' in client.get(LIST).text
+
+
 @pytest.mark.parametrize("name", ["list", "home"])
 def test_drafts_stand_apart_from_what_was_released(client, curator, dataset, draft, name):
     published(dataset, "For everyone")
