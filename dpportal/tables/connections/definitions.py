@@ -27,6 +27,9 @@ SHIFTS = {
         "a function in it gives something else each time, or depends on more than its row"
     ),
     "place": gettext_lazy("it asks where or when rows are stored, which other rows decide on"),
+    "found": gettext_lazy(
+        "the types of its columns are found in its rows (JSON, CSV or other files that no catalog knows)"
+    ),
     "function": gettext_lazy("somebody's own function in it may read other rows"),
     "foreign": gettext_lazy("it reads another server, of which nothing is known here"),
     "final": gettext_lazy("it merges rows while it reads them"),

@@ -31,6 +31,11 @@ SUBQUERY = re.compile(r"\b(?:\w*subquery|exists|list)#\d")
 # Of a row where it lies in which file, which other rows decide on.
 PLACED = re.compile(r"\b_metadata\b")
 OWN = re.compile(r"UDF|UDAF|UDTF")
+# What is read whose name does not come first: files without a name, and what another catalog knows, whose name has
+# points.
+UNNAMED = re.compile(r"^[ :+-]*Relation(V2)? ?\[(.*)$", re.MULTILINE)
+# Files of a kind that says which columns it has; of all others Spark looks for names and types in their rows.
+TYPED_FILES = {"parquet", "orc", "avro", "text"}
 # Spark's own that give something else each time, or depend on more than their row.
 VOLATILE = {
     "rand", "randn", "random", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id",
@@ -75,10 +80,21 @@ def _shifts(plan: str) -> Iterator[str]:
         yield "subquery"
     if PLACED.search(plan):
         yield "place"
+    if not set(_unnamed(plan)) <= TYPED_FILES:
+        yield "found"
     if OWN.search(plan):
         yield "function"
     if {name.lower() for name in CALLED.findall(plan)} & VOLATILE:
         yield "volatile"
+
+
+def _unnamed(plan: str) -> Iterator[str]:
+    """The kinds of all files that are read without the catalog; empty where a line does not say it."""
+    for begin, columns_and_kind in UNNAMED.findall(plan):
+        _columns, ended, kind = columns_and_kind.rpartition("] ")
+        first = kind.partition(" ")[0] if ended else ""
+        if not (begin == "V2" and "." in first):
+            yield first
 
 
 def _section(plan: str, name: str) -> str:

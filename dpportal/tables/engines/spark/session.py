@@ -57,6 +57,8 @@ SETTINGS = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.variable.substitute": "false",
     "spark.sql.readSideCharPadding": "true",
+    # A folder's name would be a number or a text by what all other folders are called.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     # What it finds out of a condition grows with the square of thousands of expressions.
     "spark.sql.constraintPropagation.enabled": "false",
     # A plan tells where a file without a name lies, and all columns.

@@ -15,7 +15,7 @@ from dpportal.tables.connections import definitions
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.spark import session as spark
-from mechanisms.domain import Integer
+from mechanisms.domain import Categorical, Integer
 from tests import clusters
 from tests.credentials import credential
 from tests.dpportal import building
@@ -99,6 +99,42 @@ SHIFTS = {
 def test_a_row_that_decides_on_others_is_refused(connection, curator, owner, shift):
     table = SharedTable.objects.create(connection=connection, title=shift, query=SHIFTS[shift])
     assert str(definitions.SHIFTS[shift]) in connected(table, curator, declared=False).conversion.failure
+
+
+class TestFilesByTheirPath(Failing):
+    """Of which one row could make a column another type, and so have a release fail."""
+
+    def test_a_folder_s_name_does_not_decide_on_others(
+        self, connection, curator, administrator, owner, tmp_path
+    ):
+        def write(ward: str) -> None:
+            rows = "SELECT 'red' AS colour, CAST(id AS INT) AS age FROM range(30)"
+            owner(f"INSERT OVERWRITE DIRECTORY '{tmp_path}/wards/ward={ward}' USING parquet {rows}")
+
+        write("01")
+        query = f"SELECT ward, colour, age FROM parquet.`{tmp_path}/wards`"
+        table = SharedTable.objects.create(connection=connection, title="Wards", query=query)
+        dataset = connected(table, curator, declared=False)
+        services.declare_all(
+            dataset, [Categorical("ward", values=("01", "02")), Integer("age", lower=0, upper=99)]
+        )
+        building.granted(dataset, administrator)
+        write("2b")
+        version = dataset.current_domain()
+        domain = version.domain().project(["ward"])
+        assert records.count(dataset, version, domain, b"").tolist() == [30, 0, 30]
+
+    @pytest.mark.parametrize("kind", ["json", "csv"])
+    def test_types_that_are_found_in_the_rows_need_a_word(self, connection, curator, owner, tmp_path, kind):
+        owner(f"INSERT OVERWRITE DIRECTORY '{tmp_path}/people' USING {kind} SELECT 'red' AS colour, 7 AS age")
+        query = f"SELECT * FROM {kind}.`{tmp_path}/people`"
+        fields = {"connection": connection, "query": query}
+        table = SharedTable.objects.create(title="People", **fields)
+        assert (
+            str(definitions.SHIFTS["found"]) in connected(table, curator, declared=False).conversion.failure
+        )
+        signed = SharedTable.objects.create(title="Signed", vouched="One program writes it.", **fields)
+        assert connected(signed, curator, declared=False).state == Dataset.State.STORED
 
 
 class TestADayOfAPartitionedTable(Failing):
