@@ -348,13 +348,8 @@ def test_ends_are_rounded_outwards() -> None:
 
 
 def test_numbers_below_each_other_have_as_many_decimals_as_the_narrowest_margin_bears() -> None:
-    rows = aligned(
-        [
-            [CellNumber(37.123, 36.0, 38.2)],
-            [CellNumber(38.5712, 38.5, 38.64)],
-            [CellNumber(np.nan, np.nan, np.nan)],
-        ]
-    )
+    numbers = (37.123, 36.0, 38.2), (38.5712, 38.5, 38.64), (np.nan,) * 3
+    rows = aligned([[CellNumber(*each)] for each in numbers])
     shown = [SINGLE.cell(row) for row in rows]
     assert [(cell["value"], cell["margin"]) for cell in shown] == [
         ("37.123", "± 1.123"), ("38.571", "± 0.072"), ("", "")
