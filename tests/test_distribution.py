@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -54,10 +55,25 @@ def test_an_empty_environment_runs_the_first_example_after_one_line(tmp_path: Pa
     assert re.fullmatch(r"\[ *-?\d+ +-?\d+ +-?\d+\] ± 6\n", done.stdout), done.stdout
     # The portal is not in it, and what it ships beside its code is.
     inside = (
-        "import importlib.util as u, mechanisms.advice.table; "
-        "print(u.find_spec('dpportal'), bool(u.find_spec('dpclient')))"
+        "import importlib.util as u, importlib.resources as r, mechanisms.advice.table; "
+        "print(u.find_spec('dpportal'), bool(u.find_spec('dpclient')), "
+        "r.files('mechanisms').joinpath('py.typed').is_file())"
     )
     done = subprocess.run(
         [python, "-I", "-c", inside], cwd=tmp_path, check=True, capture_output=True, text=True
     )
-    assert done.stdout == "None True\n"
+    assert done.stdout == "None True True\n"
+    verifier = environment / "bin" / "dp-verify"
+    said = subprocess.run([verifier, "--help"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "receipt of erasure" in said.stdout
+
+
+def test_types_and_the_verifier_s_command_are_shipped() -> None:
+    assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"]["mechanisms"]
+    assert (ROOT / "mechanisms" / "py.typed").is_file()
+    module, _, function = PROJECT["project"]["scripts"]["dp-verify"].partition(":")
+    assert callable(getattr(import_module(module), function))
+
+
+def test_the_first_page_of_the_mechanisms_is_soon_read() -> None:
+    assert len(README.split()) <= 1500

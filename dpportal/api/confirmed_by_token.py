@@ -27,7 +27,7 @@ def refuse(said: Spend, reviewed: str, page: str) -> NoReturn:
 
     reviewed: the digest of the present plan. Raises RefusedError.
     """
-    require_valid(ConfirmForm(form_data(said.dict()), initial={}, identifying=()))
+    require_valid(ConfirmForm(form_data(said.dict())))
     if said.reviewed != reviewed:
         text = _("The declaration or the method changed since you reviewed it. Read the review again.")
         raise RefusedError(409, text)
@@ -43,12 +43,12 @@ def confirm(sent: RepeatableRequest, said: Spend, draft: ChargedPublication, rev
     if second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
         refuse(said, reviewed, reverse(f"{draft._meta.app_label}:review", args=[draft.pk]))
     spender, by = second_person.spender_of(draft), current_user(sent.request)
-
-    @transaction.atomic
-    def spend(read: str) -> None:
-        if spender.request(draft, reviewed=read, by=by):
-            spending.charge(token_of(sent.request), draft)
-        sent.remember(draft.pk)
-
     shown = confirming.ShownPlan(reviewed)
-    require_valid(confirming.confirmed(form_data(said.dict()), by, draft, shown, spend, spender.refusals))
+    form = confirming.review_form(form_data(said.dict()), by, draft, shown)
+    with form.taking(*spender.refusals):
+        if confirming.is_to_be_spent(form, by, draft, shown):
+            with transaction.atomic():
+                if spender.request(draft, reviewed=form.digest_read, by=by):
+                    spending.charge(token_of(sent.request), draft)
+                sent.remember(draft.pk)
+    require_valid(form)

@@ -78,18 +78,16 @@ def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> 
     shown = services.reviewed_as(dataset, said.column, plan)
     if second_person.asks_first(dataset, plan):
         refuse(said, shown, prices.address_of(dataset, said.column, plan))
-    made: list[ValueChoice] = []
-
-    @transaction.atomic
-    def spend(reviewed: str) -> None:
-        choice = services.request(dataset, said.column, plan, reviewed=reviewed, by=by)
-        spending.charge(token_of(request), choice)
-        sent.remember(choice.pk)
-        made.append(choice)
-
     answer = form_data(said.dict(include={"reviewed", "agreed", "one_row"}))
-    require_valid(services.confirmed(answer, by, dataset, shown, spend))
-    return Status(202, _shown(services.choice_of(dataset, made[0].pk)))
+    form = services.review_form(answer, dataset, shown)
+    with form.taking(*services.REFUSALS):
+        if services.is_confirmed(form, dataset, by):
+            with transaction.atomic():
+                choice = services.request(dataset, said.column, plan, reviewed=form.digest_read, by=by)
+                spending.charge(token_of(request), choice)
+                sent.remember(choice.pk)
+    require_valid(form)
+    return Status(202, _shown(services.choice_of(dataset, choice.pk)))
 
 
 @router.get("/{uuid:dataset_id}/values/{uuid:choice_id}", auth=READ, response=ValuesShown)

@@ -33,7 +33,7 @@ class ApprovalError(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class ApprovalQuestion:
     """An act as it is asked for; the fields are those of `Approval`. recorded: empty where it is the summary."""
 
     kind: str
@@ -44,7 +44,7 @@ class Asked:
     recorded: str = ""
 
 
-def ask(asked: Asked, by: User) -> Approval:
+def ask(asked: ApprovalQuestion, by: User) -> Approval:
     """Have an act wait for a second person. One that waits for the same with other arguments is replaced."""
     try:
         return _ask(asked, by)
@@ -54,7 +54,7 @@ def ask(asked: Asked, by: User) -> Approval:
 
 @in_site_language
 @transaction.atomic
-def _ask(asked: Asked, by: User) -> Approval:
+def _ask(asked: ApprovalQuestion, by: User) -> Approval:
     waiting = Approval.objects.select_for_update().filter(
         kind=asked.kind, subject=str(asked.subject), state=State.WAITING
     )
@@ -68,7 +68,7 @@ def _ask(asked: Asked, by: User) -> Approval:
     return approval
 
 
-def _kept(asked: Asked, by: User) -> Approval:
+def _kept(asked: ApprovalQuestion, by: User) -> Approval:
     return Approval.objects.create(
         kind=asked.kind,
         subject=str(asked.subject),

@@ -10,7 +10,7 @@ from dpportal.accounts.models import User
 from dpportal.approvals import acts, services
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
-from dpportal.approvals.services import Asked
+from dpportal.approvals.services import ApprovalQuestion
 from dpportal.budgets.amounts import plain, with_delta
 from dpportal.budgets.forms import GrantForm
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -43,7 +43,7 @@ def ask(form: GrantForm, by: User) -> Approval:
     }
     sent = {name: form.data.getlist(name) for name in form.fields if name in form.data}
     address = reverse("grant", args=[dataset.pk])
-    return services.ask(Asked(KNOWN_TABLES, dataset.pk, summary % words, address, sent), by)
+    return services.ask(ApprovalQuestion(KNOWN_TABLES, dataset.pk, summary % words, address, sent), by)
 
 
 def _grant(approval: Approval) -> None:

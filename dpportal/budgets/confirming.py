@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -25,7 +24,7 @@ from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.platform.two_people import SPENDS
-from dpportal.publications.confirmation import ConfirmForm, confirmation
+from dpportal.publications.confirmation import ConfirmForm
 from mechanisms.accounting import Loss
 
 
@@ -37,35 +36,35 @@ class ShownPlan:
     is_useless: bool = False
 
 
-def confirmed(
-    posted: QueryDict | None,
-    by: User,
-    draft: ChargedPublication,
-    shown: ShownPlan,
-    act: Callable[[str], object],
-    refusals: tuple[type[Exception], ...],
-) -> ConfirmForm | None:
-    """The form under a reviewed draft; None once it was confirmed and `act` has reserved the budget.
-
-    posted: the answer that was sent. act: called with the digest of what the curator read. refusals: what it may raise
-    to say why not, beside those of budgets. Where a site wants a second person, `act` waits for one.
-    """
-    identifying = columns_to_ask_about(draft.dataset)
-    misfits = mostly_misfits(draft.dataset, draft.counted_columns, by)
-
-    def spend(reviewed: str) -> None:
-        if identifying:
-            datasets.confirm_one_row(draft.dataset, identifying, by)
-        if second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
-            _ask(draft, reviewed == shown.plan, reviewed, by)
-        else:
-            act(reviewed)
-
-    asked = partial(ConfirmForm, identifying=identifying, misfits=misfits, is_useless=shown.is_useless)
-    form = confirmation(posted, shown.plan, spend, (*refusals, ledger.BudgetRefusedError), asked)
-    if form is not None and "nevertheless" in form.errors:
+def review_form(
+    posted: QueryDict | None, by: User, draft: ChargedPublication, shown: ShownPlan
+) -> ConfirmForm:
+    """The form under a reviewed draft. posted: the answer that was sent."""
+    form = ConfirmForm(
+        posted,
+        shown.plan,
+        identifying=columns_to_ask_about(draft.dataset),
+        misfits=mostly_misfits(draft.dataset, draft.counted_columns, by),
+        is_useless=shown.is_useless,
+    )
+    if "nevertheless" in form.errors:
         audit.record(by, "viewed the fit", draft.dataset)
     return form
+
+
+def is_to_be_spent(form: ConfirmForm, by: User, draft: ChargedPublication, shown: ShownPlan) -> bool:
+    """Whether the answer confirms that the budget is spent now; where a second person is wanted, one is asked for.
+
+    Raises BudgetRefusedError.
+    """
+    if not form.is_valid():
+        return False
+    if identifying := columns_to_ask_about(draft.dataset):
+        datasets.confirm_one_row(draft.dataset, identifying, by)
+    if not second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
+        return True
+    _ask(draft, form.digest_read == shown.plan, form.digest_read, by)
+    return False
 
 
 def _ask(draft: ChargedPublication, is_read: bool, reviewed: str, by: User) -> None:

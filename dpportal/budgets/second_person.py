@@ -18,7 +18,7 @@ from dpportal.accounts.models import User
 from dpportal.approvals import acts, services
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
-from dpportal.approvals.services import Asked
+from dpportal.approvals.services import ApprovalQuestion
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget, LedgerEntry
@@ -156,7 +156,7 @@ def ask_to_spend(draft: ChargedPublication, budget: Budget, reviewed: str, addre
     named = getattr(draft, "title", "") or getattr(draft, "proposed_title", "") or getattr(draft, "name", "")
     arguments = {"draft": draft._meta.label_lower, "reviewed": reviewed}
     summary, recorded = texts(cost, draft.dataset, named, draft.pk)
-    services.ask(Asked(SPENDS, draft.pk, summary, address, arguments, recorded), by)
+    services.ask(ApprovalQuestion(SPENDS, draft.pk, summary, address, arguments, recorded), by)
 
 
 def texts(cost: str, dataset: Dataset, title: str, key: object) -> tuple[str, str]:

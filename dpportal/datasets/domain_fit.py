@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
-from dpportal.datasets import kept_fits
+from dpportal.datasets import stored_fits
 from dpportal.datasets.access import why_true_counts_hidden
 from dpportal.datasets.domain_fit_job import FITS, fit_digest
 from dpportal.datasets.models import Dataset, Fit
@@ -48,7 +48,7 @@ def ask(dataset: Dataset) -> None:
     digest = current_digest(dataset)
     if digest is not None:
         # Looked for while no row is locked: a file server may be slow.
-        done = not dataset.is_remote and kept_fits.stored(dataset.pk, digest) is not None
+        done = not dataset.is_remote and stored_fits.stored(dataset.pk, digest) is not None
         _queue(dataset, digest, done=done)
 
 
@@ -58,7 +58,7 @@ def _queue(dataset: Dataset, digest: str, *, done: bool) -> None:
     if not new:
         if job.asked == digest and (job.active or done):
             return
-        storage.delete_once_committed(kept_fits.name_of(dataset.pk, job.asked))
+        storage.delete_once_committed(stored_fits.name_of(dataset.pk, job.asked))
         Fit.objects.filter(dataset=dataset).update(asked=digest, **reset_fields())
     FITS.hint_on_commit(dataset.pk)
 
@@ -81,7 +81,7 @@ def shown(dataset: Dataset, to: User) -> TableFit | None:
 def current(dataset: Dataset) -> TableFit | None:
     """The fit to what is declared now; None if nobody looked since."""
     digest = current_digest(dataset)
-    return None if digest is None else kept_fits.stored(dataset.pk, digest)
+    return None if digest is None else stored_fits.stored(dataset.pk, digest)
 
 
 def shown_warnings(dataset: Dataset, columns: Collection[str], to: User) -> list[FitWarning] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpportal.datasets import kept_fits, records
+from dpportal.datasets import records, stored_fits
 from dpportal.datasets.models import Dataset, DomainVersion, Fit
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.memoised import Topic, key_of
@@ -52,9 +52,9 @@ def _look(dataset: Dataset, claim: Claim) -> None:
     claim.step("looking")
     domain = version.domain()
     digest = fit_digest(dataset, version, domain)
-    kept_fits.keep(dataset.pk, digest, records.fit(dataset, version, domain, claim.advance))
+    stored_fits.keep(dataset.pk, digest, records.fit(dataset, version, domain, claim.advance))
     # Who erases first says so and then deletes: a file that came after that is deleted here.
     if not Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.STORED).exists():
-        kept_fits.forget(dataset.pk, digest)
+        stored_fits.forget(dataset.pk, digest)
     claim.write(asked=digest)
     claim.finish(JobState.DONE)

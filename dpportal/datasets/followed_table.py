@@ -9,7 +9,7 @@ from dpportal.accounts.models import User
 from dpportal.approvals import acts, services as approvals
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
-from dpportal.approvals.services import ApprovalError, Asked
+from dpportal.approvals.services import ApprovalError, ApprovalQuestion
 from dpportal.datasets import attach_table
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
@@ -37,7 +37,9 @@ def _ask(dataset: Dataset, by: User, mark: str, reason: str) -> None:
     changes = "; ".join(seen.lines) or _("nothing changed")
     summary = text % {"dataset": dataset.name, "changes": changes, "reason": reason.strip()}
     address = reverse("admin:datasets_dataset_change", args=[dataset.pk])
-    approvals.ask(Asked(FOLLOWED, dataset.pk, summary, address, {"mark": mark, "reason": reason.strip()}), by)
+    approvals.ask(
+        ApprovalQuestion(FOLLOWED, dataset.pk, summary, address, {"mark": mark, "reason": reason.strip()}), by
+    )
 
 
 @in_site_language

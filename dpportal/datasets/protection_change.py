@@ -11,7 +11,7 @@ from dpportal.accounts.models import User
 from dpportal.approvals import acts, services as approvals
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
-from dpportal.approvals.services import Asked
+from dpportal.approvals.services import ApprovalQuestion
 from dpportal.datasets.access import right_of
 from dpportal.datasets.identifying import identifying_columns
 from dpportal.datasets.models import Dataset, Right
@@ -42,7 +42,7 @@ def ask(dataset: Dataset, declared: Json, now: Protection, by: User) -> None:
     )
     address = reverse("datasets:unit", args=[dataset.pk])
     arguments = {"declared": declared, "before": str(before)}
-    approvals.ask(Asked(PROTECTION, dataset.pk, summary, address, arguments, recorded), by)
+    approvals.ask(ApprovalQuestion(PROTECTION, dataset.pk, summary, address, arguments, recorded), by)
 
 
 def _summary(dataset: Dataset, now: Protection, before: Protection) -> str:

@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from dpportal import tables as raw_tables
 from dpportal.datasets import keys, remote_table, sealing
-from dpportal.datasets.found_range import attribute_of_range
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.range_declaration import attribute_of_range
 from dpportal.datasets.record_files import (
     FileFacts,
     described,

@@ -25,8 +25,8 @@ from dpportal.accounts.models import AuditEntry, User
 from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.charge_journal import Charge
 from dpportal.budgets.models import MemoryMark
-from dpportal.datasets.kept_places import keep_place
 from dpportal.datasets.models import Dataset
+from dpportal.datasets.placeholders import keep_place
 from dpportal.datasets.services import lock_dataset
 from dpportal.history import heads
 from dpportal.jobs import readiness

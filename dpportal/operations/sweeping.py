@@ -23,12 +23,12 @@ from dpportal.datasets import (
     demo_marker,
     derived,
     direct_upload,
-    kept_fits,
     key_traces,
     keys,
     records,
     resumable_upload,
     retention,
+    stored_fits,
 )
 from dpportal.datasets.begun_uploads import UploadPiece
 from dpportal.datasets.models import Dataset, Fit
@@ -235,7 +235,7 @@ def _orphaned_records(is_meant: Written, known: set[str]) -> Iterator[str]:
     known |= {name for row in Release.objects.values_list("measurement", "true_counts") for name in row}
     compared = Release.objects.exclude(dataset__state=Dataset.State.ERASED).values_list("dataset_id", "pk")
     known |= {records.comparison_name(*row) for row in compared}
-    known |= {kept_fits.name_of(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
+    known |= {stored_fits.name_of(*row) for row in Fit.objects.values_list("dataset_id", "asked")}
     known |= set(Artifact.objects.values_list("stored", flat=True))
     known |= set(UploadPiece.objects.values_list("stored", flat=True))
     known |= set(StreamJob.objects.values_list("file", flat=True))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from django import forms
@@ -31,18 +32,20 @@ class ConfirmForm(forms.Form):
 
     def __init__(
         self,
-        data: QueryDict | None,
+        posted: QueryDict | None,
+        shown: str = "",
         *,
-        initial: Json,
         identifying: Sequence[str] = (),
         misfits: Sequence[str] = (),
         is_useless: bool = False,
     ) -> None:
-        """identifying: columns that look as if they named people; that each has one row is asked, too. misfits: columns
+        """posted: the answer that was sent. shown: the digest of what this page shows.
+
+        identifying: columns that look as if they named people; that each has one row is asked, too. misfits: columns
         of which most rows fit nothing declared; whether they are to be published nevertheless is asked. is_useless:
         whether the result is expected to be; that it is to be paid for all the same is asked.
         """
-        super().__init__(data, initial=initial)
+        super().__init__(posted or None, initial={"reviewed": shown})
         if is_useless:
             self.fields["useless"] = forms.BooleanField(
                 label=_("Spend the budget all the same: the result is expected to be useless."),
@@ -71,6 +74,21 @@ class ConfirmForm(forms.Form):
             )
 
     @property
+    def digest_read(self) -> str:
+        """Of what the curator read, in a valid form."""
+        return str(self.cleaned_data["reviewed"])
+
+    @contextmanager
+    def taking(self, *refusals: type[Exception]) -> Iterator[None]:
+        """A refusal that is raised inside is shown under the question, and the form is valid no more."""
+        try:
+            yield
+        except refusals as refusal:
+            self.add_error(None, str(refusal))
+            # What is confirmed next is what this page shows.
+            self.data = {**self.data, "reviewed": self.initial["reviewed"]}
+
+    @property
     def is_advised_against(self) -> bool:
         """Whether something else than spending is to be done first, and spending takes a tick of its own."""
         return "nevertheless" in self.fields or "useless" in self.fields
@@ -95,29 +113,3 @@ def digest(plan: ReviewedPlan, *declared: Json) -> str:
     """A short name of a plan and of what it rests on, so that a confirmation is for exactly what was reviewed."""
     read = [plan.to_json(), *declared]
     return hashlib.sha256(json.dumps(read, sort_keys=True, default=str).encode()).hexdigest()[:32]
-
-
-def confirmation(
-    posted: QueryDict | None,
-    shown: str,
-    act: Callable[[str], object],
-    refusals: tuple[type[Exception], ...],
-    asked: Callable[..., ConfirmForm] = ConfirmForm,
-) -> ConfirmForm | None:
-    """The form under a reviewed plan; None once it was confirmed and `act` has spent the budget.
-
-    posted: the answer that was sent. shown: the digest of what this page shows. act: called with that of what the
-    curator read. refusals: what it may raise to say why not. asked: makes the form, with what else is asked.
-    """
-    form = asked(posted or None, initial={"reviewed": shown})
-    if form.is_valid():
-        try:
-            act(form.cleaned_data["reviewed"])
-        except refusals as refusal:
-            form.add_error(None, str(refusal))
-            # What is confirmed next is what this page shows.
-            assert posted is not None
-            form.data = {**posted.dict(), "reviewed": shown}
-        else:
-            return None
-    return form

@@ -12,7 +12,7 @@ from dpportal.publications.draft import Publication
 from dpportal.publications.metadata import About
 
 
-class Said(NamedTuple):
+class TextDigests(NamedTuple):
     """Digests of what files say besides numbers.
 
     texts: of all but amounts. promises: of what closes them once it is another: what else people were promised, and
@@ -25,7 +25,7 @@ class Said(NamedTuple):
 
 
 def promises_digest(others: Json, about: About) -> str:
-    """See `Said`. others: what else was promised, in facts."""
+    """See `TextDigests`. others: what else was promised, in facts."""
     said = (others, about.facts())
     return json_digest(said) if any(said) else ""
 
@@ -38,11 +38,11 @@ class WrittenFiles:
     has_failed: whether writing them anew failed.
     """
 
-    said: Said
+    said: TextDigests
     known_at: datetime | None
     has_failed: bool
 
-    def stay(self, publication: Publication, now: Said) -> bool:
+    def stay(self, publication: Publication, now: TextDigests) -> bool:
         """Whether readers are given them, until there are others where the page says something else by now.
 
         They are not where people were promised something else since, which no file may leave out, or where what they

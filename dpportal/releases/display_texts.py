@@ -17,7 +17,7 @@ from dpportal.jobs.clock import database_now, db_ago
 from dpportal.platform.json_digest import json_digest
 from dpportal.publications.downloads import FAILED_PAUSE_SECONDS
 from dpportal.publications.metadata import About
-from dpportal.publications.written_files import Said, WrittenFiles, promises_digest
+from dpportal.publications.written_files import TextDigests, WrittenFiles, promises_digest
 from dpportal.releases.models import Artifact, Release
 
 # However often is spent beside a release, its files are written for that alone once in so many seconds at most; less
@@ -51,21 +51,21 @@ class DisplayTexts:
         )
 
     @property
-    def said(self) -> Said:
+    def said(self) -> TextDigests:
         """What a bundle says that is written now. `FORMAT` counts as something that was spent beside."""
         texts: list[object] = [self.title, self.dataset, self.curator, self.about.facts()]
         if others := self.others.named:
             texts.append(others)
         promises = promises_digest(others, self.about)
-        return Said(json_digest(texts), promises, json_digest([FORMAT, self.others.spending]))
+        return TextDigests(json_digest(texts), promises, json_digest([FORMAT, self.others.spending]))
 
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""
         return _said_of(release) == self.said
 
 
-def _said_of(release: Release) -> Said:
-    return Said(release.words, release.promises, release.spending)
+def _said_of(release: Release) -> TextDigests:
+    return TextDigests(release.words, release.promises, release.spending)
 
 
 def _public_name(release: Release) -> str:

@@ -26,7 +26,7 @@ from dpportal.publications.notebook import notebook_files
 from dpportal.publications.sdmx import with_observations
 from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
-from dpportal.publications.written_files import Said, promises_digest
+from dpportal.publications.written_files import TextDigests, promises_digest
 from dpportal.streams.drawing import series_svg
 from dpportal.streams.finding import finding
 from dpportal.streams.label_columns import VALUE, value_columns
@@ -214,7 +214,7 @@ def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
     path.write_text(drawing, encoding="utf-8")
 
 
-def said(stream: Stream) -> Said:
+def said(stream: Stream) -> TextDigests:
     """What the files should say now; all of it can be changed, or taken back, after they were written."""
     others = stream.other_promises
     # Whatever language a visitor has, the files are written in the site's own.
@@ -226,7 +226,7 @@ def said(stream: Stream) -> Said:
             "promises": promises,
             "format": FORMAT,
         }
-    return Said(json_digest(texts), promises, others.spending)
+    return TextDigests(json_digest(texts), promises, others.spending)
 
 
 def _texts(stream: Stream, others: OtherPromises) -> Json:

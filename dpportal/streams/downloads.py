@@ -22,7 +22,7 @@ from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
 from dpportal.publications.downloads import FAILED_PAUSE_SECONDS, store
 from dpportal.publications.draft import PUBLIC
-from dpportal.publications.written_files import Said, WrittenFiles
+from dpportal.publications.written_files import TextDigests, WrittenFiles
 from dpportal.streams import bundle, file_imprints
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from dpportal.streams.series import published
@@ -84,7 +84,7 @@ def _newest(stream: Stream) -> int | None:
 
 
 def _files_of(written: SeriesBundle) -> WrittenFiles:
-    said = Said(written.texts, written.promises, written.spending)
+    said = TextDigests(written.texts, written.promises, written.spending)
     return WrittenFiles(said, written.texts_at, written.state == JobState.FAILED)
 
 
@@ -101,7 +101,7 @@ def request(stream: Stream) -> None:
     _request(stream, written, bundle.said(stream))
 
 
-def _request(stream: Stream, written: SeriesBundle | None, said: Said) -> None:
+def _request(stream: Stream, written: SeriesBundle | None, said: TextDigests) -> None:
     newest = _newest(stream)
     if newest is None or (written is not None and not _is_due(written, newest, said)):
         return
@@ -115,7 +115,7 @@ def _request(stream: Stream, written: SeriesBundle | None, said: Said) -> None:
             DOWNLOADS.hint_on_commit(stream.pk)
 
 
-def _is_due(written: SeriesBundle, newest: int, said: Said) -> bool:
+def _is_due(written: SeriesBundle, newest: int, said: TextDigests) -> bool:
     """Whether they are to be written now. Texts do not wait for the next time; periods and what was spent beside do."""
     is_current = (written.texts, written.promises) == (said.texts, said.promises)
     if written.active or (is_current and (written.periods, written.spending) == (newest, said.spending)):

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking, confirming
 from dpportal.budgets.cost_dial import announce, initial_cost, proposed_anew, with_cost
+from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
 from dpportal.publications.search_progress import chosen_by_hand, from_workers, is_method_as_proposed
@@ -150,11 +151,11 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     expected = strategy_page.expected_verdict(draft, plan, draft.amount)
     shown = confirming.ShownPlan(services.reviewed_as(draft, version, plan), expected["verdict"].is_useless)
     by = current_user(request)
-    spend = partial(services.request_opening, draft, by=by)
-    form = confirming.confirmed(
-        request.POST, by, draft, shown, lambda read: spend(reviewed=read), (StreamDraftError, StreamError)
-    )
-    if form is None:
+    form = confirming.review_form(request.POST, by, draft, shown)
+    with form.taking(StreamDraftError, StreamError, BudgetRefusedError):
+        if confirming.is_to_be_spent(form, by, draft, shown):
+            services.request_opening(draft, reviewed=form.digest_read, by=by)
+    if form.is_valid():
         return redirect("streams:review" if confirming.waits(draft) else "streams:home", draft.pk)
     asking.note_read(request, draft.dataset, str(draft.pk))
     budget = drafts.budget_of(draft)

@@ -12,7 +12,7 @@ from dpportal.accounts.models import User
 from dpportal.approvals import services as approvals
 from dpportal.approvals.acts import OutdatedError
 from dpportal.approvals.models import Approval
-from dpportal.approvals.services import Asked
+from dpportal.approvals.services import ApprovalQuestion
 from dpportal.budgets import second_person
 from dpportal.budgets.amounts import plain, with_delta
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -52,7 +52,9 @@ def ask(dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, 
 
 
 @in_site_language
-def _asked(dataset: Dataset, column: str, plan: ValueChoicePlan, reviewed: str, subject: str) -> Asked:
+def _asked(
+    dataset: Dataset, column: str, plan: ValueChoicePlan, reviewed: str, subject: str
+) -> ApprovalQuestion:
     amount, delta = services.costs(plan)
     cost = with_delta(f"{plan.loss.symbol} {plain(amount)}", delta)
     arguments = {
@@ -64,7 +66,9 @@ def _asked(dataset: Dataset, column: str, plan: ValueChoicePlan, reviewed: str, 
         "reviewed": reviewed,
     }
     summary, recorded = second_person.texts(cost, dataset, stored_title(column), subject)
-    return Asked(SPENDS, subject, summary, prices.address_of(dataset, column, plan), arguments, recorded)
+    return ApprovalQuestion(
+        SPENDS, subject, summary, prices.address_of(dataset, column, plan), arguments, recorded
+    )
 
 
 def perform(approval: Approval) -> None:

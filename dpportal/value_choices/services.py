@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -24,7 +22,7 @@ from dpportal.datasets.declared import declared_of
 from dpportal.datasets.frozen_declarations import freeze
 from dpportal.datasets.identifying import columns_to_ask_about
 from dpportal.datasets.models import Dataset, DomainVersion
-from dpportal.publications.confirmation import ConfirmForm, confirmation, digest
+from dpportal.publications.confirmation import ConfirmForm, digest
 from dpportal.value_choices import lone_people
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
@@ -108,22 +106,21 @@ def reviewed_as(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:
     return digest(plan, {"column": column, "declared": version.declared() if version else {}})
 
 
-def confirmed(
-    posted: QueryDict | None, by: User, dataset: Dataset, shown: str, act: Callable[[str], object]
-) -> ConfirmForm | None:
-    """The form under a plan; None once it was confirmed and `act` has reserved the budget, for what was read.
+REFUSALS = (ChoiceError, ledger.BudgetRefusedError)
 
-    shown: the digest of what this page shows.
-    """
-    identifying = columns_to_ask_about(dataset)
 
-    def spend(reviewed: str) -> None:
-        if identifying:
-            datasets.confirm_one_row(dataset, identifying, by)
-        act(reviewed)
+def review_form(posted: QueryDict | None, dataset: Dataset, shown: str) -> ConfirmForm:
+    """The form under a plan. posted: the answer that was sent. shown: the digest of what this page shows."""
+    return ConfirmForm(posted, shown, identifying=columns_to_ask_about(dataset))
 
-    asked = partial(ConfirmForm, identifying=identifying)
-    return confirmation(posted, shown, spend, (ChoiceError, ledger.BudgetRefusedError), asked)
+
+def is_confirmed(form: ConfirmForm, dataset: Dataset, by: User) -> bool:
+    """Whether the answer confirms the plan; that each person has one row is then noted, if it was asked."""
+    if not form.is_valid():
+        return False
+    if identifying := columns_to_ask_about(dataset):
+        datasets.confirm_one_row(dataset, identifying, by)
+    return True
 
 
 @transaction.atomic

@@ -37,9 +37,9 @@ def choose(request: HttpRequest, dataset: Dataset, position: int) -> HttpRespons
     confirm: ConfirmForm | None = None
     if cost.is_valid() and cost.plan:
         confirm = _confirm(request, dataset, column, cost.plan)
-        if confirm is None and second_person.asks_first(dataset, cost.plan):
+        if confirm.is_valid() and second_person.asks_first(dataset, cost.plan):
             return redirect(prices.address_of(dataset, column, cost.plan))
-        if confirm is None:
+        if confirm.is_valid():
             return redirect(ValueChoice.objects.filter(dataset=dataset, column=column).latest("created_at"))
     asking.note_read(request, dataset, prices.page_of(dataset, column))
     context = {**_around(dataset, column), **_plan_context(dataset, column, cost.plan), "position": position}
@@ -74,17 +74,15 @@ def _plan_context(dataset: Dataset, column: str, plan: ValueChoicePlan | None) -
     }
 
 
-def _confirm(
-    request: HttpRequest, dataset: Dataset, column: str, plan: ValueChoicePlan
-) -> ConfirmForm | None:
-    """The form under the plan; None once it was confirmed, and is made or waits for a second person."""
+def _confirm(request: HttpRequest, dataset: Dataset, column: str, plan: ValueChoicePlan) -> ConfirmForm:
+    """The form under the plan; valid once it was confirmed, and is made or waits for a second person."""
     by, shown = current_user(request), services.reviewed_as(dataset, column, plan)
     act = second_person.ask if second_person.asks_first(dataset, plan) else services.request
-
-    def spend(reviewed: str) -> None:
-        act(dataset, column, plan, reviewed=reviewed, by=by)
-
-    return services.confirmed(request.POST, by, dataset, shown, spend)
+    form = services.review_form(request.POST, dataset, shown)
+    with form.taking(*services.REFUSALS):
+        if services.is_confirmed(form, dataset, by):
+            act(dataset, column, plan, reviewed=form.digest_read, by=by)
+    return form
 
 
 @curator_required

@@ -126,12 +126,6 @@ def _trials(rows: list[list[str]], heads: list[str]) -> Trials:
     )
 
 
-def log_ratios(errors: Mapping[str, float]) -> dict[str, float]:
-    """From the methods' errors on one table, the natural logarithms of their ratios to the least."""
-    least = max(1e-9, min(errors.values()))
-    return {name: min(WORST, math.log(max(1e-9, error) / least)) for name, error in errors.items()}
-
-
 def head(methods: Iterable[str], statistics: int) -> list[str]:
     """The names of a drawn table's fields in the file."""
     named = [f"statistic {i + 1}" for i in range(statistics)]

@@ -11,7 +11,7 @@ from mechanisms.moments.agreement import PossibleGroup, people
 from mechanisms.moments.bound_shares import agreed_shares
 from mechanisms.moments.plan import ColumnPlan, MomentsPlan
 from mechanisms.moments.public_number import PublicNumber
-from mechanisms.moments.told_groups import HALF_A_PERSON, Families
+from mechanisms.moments.reported_groups import HALF_A_PERSON, Families
 from mechanisms.noise.sum_quantiles import LEVEL, widening
 from mechanisms.noise.weighted_sum import weighted_half_width
 

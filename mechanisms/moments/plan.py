@@ -11,7 +11,7 @@ from mechanisms.json_types import JsonObject
 from mechanisms.moments.basis import Basis, Bernstein, basis_from_json
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.public_number import PublicNumber
-from mechanisms.moments.told_groups import Families
+from mechanisms.moments.reported_groups import Families
 from mechanisms.noise import NoiseLaw, law_from_json
 from mechanisms.sensitivity import Sensitivity
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from mechanisms.arrays import Flags, Floats
 from mechanisms.moments.spread_bounds import least_deviation, most_deviation
-from mechanisms.summary.told import QUANTILES
+from mechanisms.summary.column_estimates import QUANTILES
 
 SHARES = np.diff((0, *QUANTILES, 1))
 # Bisections of how far quantiles move, which they may do by 1/4,096 of their way too far.

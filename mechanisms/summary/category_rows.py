@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mechanisms.moments.estimates import about, within
 from mechanisms.moments.ratios import Moment, linear, over, ratio
+from mechanisms.summary.column_estimates import CategoryEstimates
 from mechanisms.summary.rows import RowEstimates
-from mechanisms.summary.told import CategoryEstimates
 
 
 def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:

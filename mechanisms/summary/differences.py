@@ -9,7 +9,7 @@ import numpy as np
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval, about, within
 from mechanisms.moments.ratios import over
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates
+from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates
 
 # In which two shares may be off together.
 DIRECTIONS = 17

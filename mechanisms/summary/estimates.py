@@ -6,10 +6,10 @@ from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import about, within
 from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.category_rows import category_rows
+from mechanisms.summary.column_estimates import Summary
 from mechanisms.summary.number_rows import number_rows
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import RowEstimates, measured_rows
-from mechanisms.summary.told import Summary
 
 
 def estimates(plan: SummaryPlan, values: Integers) -> Summary:

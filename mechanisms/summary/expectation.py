@@ -13,13 +13,13 @@ import numpy as np
 from mechanisms.arrays import Floats
 from mechanisms.noise.repeatable import repeatable
 from mechanisms.noise.sum_quantiles import reach
+from mechanisms.summary.column_estimates import QUANTILES
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.quantiles import quantiles
 from mechanisms.summary.rows import CellNoise
 from mechanisms.summary.spread import SpreadSums
-from mechanisms.summary.told import QUANTILES
 
 # A share told to within half of everything, or a mean to within half of its range, says nothing.
 NOTHING = 1 / 2

@@ -11,13 +11,13 @@ from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import Interval, about, within
 from mechanisms.moments.ratios import Moment, linear, over, ratio
 from mechanisms.summary.agreement import Values, agreed
+from mechanisms.summary.column_estimates import NumberEstimates
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles, rising
 from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
 from mechanisms.summary.steps import told_steps
-from mechanisms.summary.told import NumberEstimates
 from mechanisms.summary.two_moments import with_variance
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.column_estimates import QUANTILES
 from mechanisms.summary.rows import CellNoise
-from mechanisms.summary.told import QUANTILES
 
 
 def quantiles(cells: Floats, noise: CellNoise, edges: tuple[Floats, Floats], reach: Floats) -> Interval:

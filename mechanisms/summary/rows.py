@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Flags, Floats, Integers
-from mechanisms.moments.told_groups import HALF_A_PERSON, Families
+from mechanisms.moments.reported_groups import HALF_A_PERSON, Families
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
 from mechanisms.postprocess import lattice_simplex
@@ -74,7 +74,7 @@ class RowEstimates:
 
     @cached_property
     def told(self) -> Flags:
-        """(groups,) those of which anything is told besides their number, see `told_groups`."""
+        """(groups,) those of which anything is told besides their number, see `reported_groups`."""
         return self.somebody(self.number, self.number_variance)
 
     @cached_property

@@ -9,10 +9,10 @@ from typing import NamedTuple
 from mechanisms.domain import Attribute, Date
 from mechanisms.moments.column import DAYS_SINCE
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.column_estimates import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 from mechanisms.tabular.label_columns import written
 from mechanisms.tabular.sdmx_codes import NOT_APPLICABLE, TOTAL as ALL, UNKNOWN, EmptyFields
 

@@ -7,10 +7,10 @@ import numpy as np
 from mechanisms.arrays import Floats
 from mechanisms.moments.estimates import about, within
 from mechanisms.moments.ratios import Moment, over, ratio
+from mechanisms.summary.column_estimates import Steps
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import nearest_possible
 from mechanisms.summary.rows import CellNoise
-from mechanisms.summary.told import Steps
 from mechanisms.tabular.equal_steps import equal_steps
 
 # How many steps are tried, the most first: each cell by itself where they are equally wide.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates, Steps, Summary
 from mechanisms.summary.estimates import told
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import rows_of
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Steps, Summary
 
 
 def true_summary(plan: SummaryPlan, values: Integers) -> Summary:

@@ -102,5 +102,10 @@ def _checked(path: Path, *keys: str) -> Iterable[Finding]:
     return verify(Bundle.read(path), *keys)
 
 
+def run() -> int:
+    """The command that `pip install .` gives; returns the status."""
+    return main(sys.argv[1:])
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run())

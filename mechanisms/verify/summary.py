@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mechanisms.summary.column_estimates import NumberEstimates, Summary
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
@@ -22,7 +23,6 @@ from mechanisms.summary.statistics import (
     is_counted,
     may_be_empty,
 )
-from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.tabular.codebook import codebook_frame
 from mechanisms.tabular.headers import Headers
 from mechanisms.tabular.label_columns import written

@@ -16,7 +16,7 @@ import argparse
 import csv
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -75,6 +75,12 @@ class Tried:
         return self.trial.strength / self.trial.people
 
 
+def log_ratios(errors: Mapping[str, float]) -> dict[str, float]:
+    """From the methods' errors on one table, the natural logarithms of their ratios to the least."""
+    least = max(1e-9, min(errors.values()))
+    return {name: min(table.WORST, math.log(max(1e-9, error) / least)) for name, error in errors.items()}
+
+
 def tried(trial: Trial) -> Tried:
     """One table of the shipped file."""
     seldom = trial.number % SELDOM == 0
@@ -102,7 +108,7 @@ def lines(tables: Sequence[Tried]) -> list[list[str]]:
         ]
         for t in tables
     ]
-    ratios = [{p: table.log_ratios(t.errors[p]) for p in PURPOSES} for t in tables]
+    ratios = [{p: log_ratios(t.errors[p]) for p in PURPOSES} for t in tables]
     known = Trials(
         cells=np.array([float(math.prod(t.trial.shape)) for t in tables]),
         strength=np.array([t.trial.strength for t in tables]),

@@ -32,12 +32,12 @@ from mechanisms.domain import Attribute, Categorical, Domain, Integer
 from mechanisms.domain.product import attribute_from_json
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import reach
+from mechanisms.summary.column_estimates import CategoryEstimates, Summary
 from mechanisms.summary.counts import column_counts, exact_values, readings, split_values, stepwise
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import CELLS, LINE, MOMENTS, SummaryPlan, TablePlan
-from mechanisms.summary.told import CategoryEstimates, Summary
 from mechanisms.summary.truth import true_summary
 from tests.mechanisms.summary.counting import counted
 

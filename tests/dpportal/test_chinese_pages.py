@@ -18,7 +18,7 @@ from django.urls import get_resolver, reverse
 
 from dpportal.accounts.models import User
 from dpportal.approvals import services as approvals
-from dpportal.approvals.services import Asked
+from dpportal.approvals.services import ApprovalQuestion
 from dpportal.platform.two_people import SPENDS
 from dpportal.releases import services
 from dpportal.releases.models import Release
@@ -104,7 +104,7 @@ def test_every_page_of_an_owner_has_chinese_marks(
 def test_every_page_of_an_administrator_has_chinese_marks(
     client: Client, everything: Release, administrator: User
 ) -> None:
-    approvals.ask(Asked(SPENDS, everything.pk, "Spend ε 1.", "/", {}), everything.created_by)
+    approvals.ask(ApprovalQuestion(SPENDS, everything.pk, "Spend ε 1.", "/", {}), everything.created_by)
     sign_in(client, administrator)
     of_dataset = [reverse(name, args=[everything.dataset_id]) for name in OFFICE]
     found = {address: wrong_marks(client, address) for address in [*ADMIN, *of_dataset]}

@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.db.models import F
 
 from dpportal.budgets import charge_journal
-from dpportal.datasets import kept_fits, records
+from dpportal.datasets import records, stored_fits
 from dpportal.datasets.models import Conversion, Fit
 from dpportal.history import imprints
 from dpportal.jobs.claims import JobState, reset_fields
@@ -127,7 +127,7 @@ def test_a_sweep_that_sleeps_deletes_nothing_that_came_after_it_began(dataset, m
 
 
 def test_a_look_at_the_fit_that_a_late_worker_kept_goes_and_the_one_that_is_named_stays(dataset):
-    names = [kept_fits.name_of(dataset.pk, asked) for asked in ("named", "late")]
+    names = [stored_fits.name_of(dataset.pk, asked) for asked in ("named", "late")]
     for name in names:
         default_storage.save(name, ContentFile(b"{}"))
     Fit.objects.create(dataset=dataset, asked="named", state="done")

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from dpportal.budgets import charge_journal as charges, ledger
 from dpportal.budgets.models import LedgerEntry
-from dpportal.datasets import domain_fit, domain_fit_job, kept_fits, records, services
+from dpportal.datasets import domain_fit, domain_fit_job, records, services, stored_fits
 from dpportal.datasets.derived import described_columns
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
@@ -72,7 +72,7 @@ def test_a_fit_is_asked_for_and_forgotten(dataset, django_capture_on_commit_call
     services.declare_unit(dataset, neighbours="add-remove", unit_column="age", max_rows=3)
     with django_capture_on_commit_callbacks(execute=True):
         domain_fit.ask(dataset)
-    assert first and kept_fits.stored(dataset.pk, first) is None
+    assert first and stored_fits.stored(dataset.pk, first) is None
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def delta(value: Decimal) -> str:
 
 @register.filter
 def significant(value: Decimal | float | str | None, digits: int = 3) -> str:
-    """A number with so many significant digits and thousands separators: 1,234; 0.0312; –."""
+    """A number with so many significant digits and thousands separators: 1,230; 0.0312; –."""
     if not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         return "–"
     if value == 0:

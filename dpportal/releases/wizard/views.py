@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -13,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from dpportal.accounts.permissions import current_user
 from dpportal.budgets import asking, confirming
+from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.models import Dataset
 from dpportal.platform.typed_numbers import whole_text
 from dpportal.publications.search_progress import from_workers
@@ -139,11 +138,11 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
     verdict = planner_of(draft).verdict(plan, draft)
     shown = confirming.ShownPlan(services.reviewed_as(version, plan), bool(verdict and verdict.is_useless))
     by, publish = current_user(request), request.POST.get("then") == "publish"
-    spend = partial(services.request_release, draft, by=by, publish=publish)
-    form = confirming.confirmed(
-        request.POST, by, draft, shown, lambda read: spend(reviewed=read), (DraftError, ReleaseError)
-    )
-    if form is None:
+    form = confirming.review_form(request.POST, by, draft, shown)
+    with form.taking(DraftError, ReleaseError, BudgetRefusedError):
+        if confirming.is_to_be_spent(form, by, draft, shown):
+            services.request_release(draft, reviewed=form.digest_read, by=by, publish=publish)
+    if form.is_valid():
         return redirect("releases:review" if confirming.waits(draft) else "releases:job", draft.pk)
     budget = drafts.budget_of(draft)
     assert draft.amount is not None

@@ -11,7 +11,7 @@ from dpportal.accounts.models import User
 from dpportal.approvals import acts, services
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
-from dpportal.approvals.services import Asked
+from dpportal.approvals.services import ApprovalQuestion
 from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import DEFINITIONS
 from dpportal.tables.connections.models import DEFINING, SharedTable
@@ -34,7 +34,9 @@ def ask_and_restore(table: SharedTable, by: User) -> None:
         "changes": "; ".join(changes),
     }
     address = reverse("admin:connections_connection_change", args=[table.connection_id])
-    services.ask(Asked(DEFINITIONS, table.pk, summary, address, {"before": before, "after": after}), by)
+    services.ask(
+        ApprovalQuestion(DEFINITIONS, table.pk, summary, address, {"before": before, "after": after}), by
+    )
     for name, value in before.items():
         setattr(table, name, value)
 

@@ -15,7 +15,7 @@ from dpportal.accounts.provider import arrivals
 from dpportal.accounts.provider.client import ProviderError
 from dpportal.approvals import services
 from dpportal.approvals.models import Approval
-from dpportal.approvals.services import ApprovalError, Asked
+from dpportal.approvals.services import ApprovalError, ApprovalQuestion
 from dpportal.platform.identity_provider import IdentityProvider
 from dpportal.platform.two_people import SPENDS
 from dpportal.tables.connections.admin import ConnectionAdmin
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def asked(administrator) -> Approval:
-    services.ask(Asked(SPENDS, uuid4(), "Spend ε 1.", "/", {}), administrator)
+    services.ask(ApprovalQuestion(SPENDS, uuid4(), "Spend ε 1.", "/", {}), administrator)
     return Approval.objects.get()
 
 
@@ -56,7 +56,7 @@ def test_nobody_answers_what_an_account_in_their_hand_asked(administrator, curat
         maker = User.objects.create_user(through, role=Role.ADMINISTRATOR)
         people.note(maker, administrator, "made the account")
     people.note(curator, maker, people.LINK_SHOWN)
-    asked = services.ask(Asked(SPENDS, uuid4(), "Spend ε 1.", "/", {}), curator)
+    asked = services.ask(ApprovalQuestion(SPENDS, uuid4(), "Spend ε 1.", "/", {}), curator)
     with pytest.raises(ApprovalError, match="changed the account that asked"):
         services.approve(asked, administrator)
     other = User.objects.create_user("other", role=Role.ADMINISTRATOR)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -17,6 +19,7 @@ from dpportal.budgets.templatetags.numbers import (
     margin,
     number_cells,
     percent,
+    significant,
     tenths,
     unbroken,
 )
@@ -87,3 +90,8 @@ def test_a_count_has_its_margin_beside_it() -> None:
     with translation.override("de"):
         assert "4.267<" in count_rows([["f", 4267, 4270]], 1)
     assert margin(12.5, 10.0) == "± 2.5"
+
+
+def test_an_exact_decimal_has_significant_digits() -> None:
+    assert [significant(Decimal(text)) for text in ("1234", "0.03125", "0")] == ["1,230", "0.0312", "0"]
+    assert significant(Decimal("NaN")) == "–"

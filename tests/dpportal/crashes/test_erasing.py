@@ -18,7 +18,14 @@ from django.utils import timezone
 
 from dpportal.budgets import ledger
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.datasets import domain_fit, domain_fit_job, import_job, kept_fits, records, services as datasets
+from dpportal.datasets import (
+    domain_fit,
+    domain_fit_job,
+    import_job,
+    records,
+    services as datasets,
+    stored_fits,
+)
 from dpportal.datasets.models import Conversion, Dataset, Fit
 from dpportal.jobs import claims
 from dpportal.releases import bundle, execution
@@ -202,14 +209,14 @@ def test_a_reading_that_died(client, curator, dies):
 def test_a_look_at_the_fit_whose_records_were_erased_meanwhile_keeps_nothing(dataset, monkeypatch):
     """An erased dataset gets no key again, so that nothing can be sealed late; the next attempt ends."""
     domain_fit.ask(dataset)
-    keep = kept_fits.keep
+    keep = stored_fits.keep
 
     def keep_late(*args: Any) -> None:
         datasets.erase(dataset, dataset.owner)
         keep(*args)
 
     with monkeypatch.context() as late:
-        late.setattr(kept_fits, "keep", keep_late)
+        late.setattr(stored_fits, "keep", keep_late)
         domain_fit_job.FITS.run(dataset.pk)
     assert files(dataset) == []
     building.run_when_due(domain_fit_job.FITS, dataset.pk)

@@ -13,8 +13,8 @@ from dpportal.datasets.cell_strip import MAX_BOXES, strip
 from dpportal.datasets.common_values import common_values, round_numbers
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.forms import AttributeForm
-from dpportal.datasets.found_range import attribute_of_range
 from dpportal.datasets.progressions import numbers_listed
+from dpportal.datasets.range_declaration import attribute_of_range
 from dpportal.datasets.shown_declarations import initial_of
 from dpportal.releases.models import Release
 from mechanisms.domain import Boolean, Categorical, Date, Integer, Real

@@ -19,7 +19,7 @@ from mechanisms.moments.estimates import KNOTS, Interval, Sums, totals
 from mechanisms.moments.expectation import expectation
 from mechanisms.moments.mechanism import LARGEST_SUM, MAX_COLUMNS, MOST_ROWS, ROOM, exact_sums
 from mechanisms.moments.plan import MomentsPlan
-from mechanisms.moments.told_groups import have_somebody
+from mechanisms.moments.reported_groups import have_somebody
 from mechanisms.noise import Noise, weighted_sum
 from mechanisms.protocol import PlanError
 from tests.mechanisms.moments.measuring import (

@@ -14,7 +14,7 @@ from mechanisms.moments.estimates import Interval, Sums, by_groups
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.picked import picked
 from mechanisms.moments.plan import MomentsPlan
-from mechanisms.moments.told_groups import have_somebody
+from mechanisms.moments.reported_groups import have_somebody
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
 from tests.mechanisms.moments.measuring import BERNSTEIN, NOBODY, ONE, RHO, column, powers_of, repeated
 

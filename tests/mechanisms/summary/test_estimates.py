@@ -20,6 +20,7 @@ from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import reach
 from mechanisms.noise.weighted_sum import weighted_half_width
 from mechanisms.protocol import PlanError
+from mechanisms.summary.column_estimates import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.differences import difference
 from mechanisms.summary.estimates import estimates
@@ -28,7 +29,6 @@ from mechanisms.summary.line import LineColumn
 from mechanisms.summary.mechanism import COUNTED, JOINT, ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.split import best_shares
-from mechanisms.summary.told import QUANTILES, CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.truth import true_summary
 from tests.mechanisms.summary.counting import NONE, counted
 from tests.nightly import NIGHTLY

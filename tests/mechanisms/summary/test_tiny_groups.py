@@ -11,10 +11,10 @@ from scipy.optimize import linprog
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.noise import Noise
+from mechanisms.summary.column_estimates import QUANTILES, NumberEstimates
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import QUANTILES, NumberEstimates
 from tests.mechanisms.moments.measuring import one_sided
 from tests.mechanisms.summary.counting import NONE, counted
 

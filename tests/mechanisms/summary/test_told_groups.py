@@ -14,12 +14,12 @@ from mechanisms.arrays import Flags, Integers
 from mechanisms.domain import Categorical, Domain, Integer
 from mechanisms.moments.estimates import Interval
 from mechanisms.noise import Noise
+from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import measured_rows
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 from tests.mechanisms.summary.counting import counted
 
 TABLES = ColumnTables()

@@ -10,11 +10,11 @@ import pytest
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer, Real
 from mechanisms.noise import Noise
+from mechanisms.summary.column_estimates import NumberEstimates
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.quantiles import cells_of
-from mechanisms.summary.told import NumberEstimates
 from mechanisms.summary.truth import true_summary
 from mechanisms.summary.two_moments import with_variance
 from tests.mechanisms.summary.counting import counted

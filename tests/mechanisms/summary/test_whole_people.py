@@ -14,6 +14,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.noise import Noise
 from mechanisms.protocol import PlanError
+from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.expectation import number_half_width
 from mechanisms.summary.mechanism import ColumnTables
@@ -21,7 +22,6 @@ from mechanisms.summary.picked import PickedGroups
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import measured_rows
 from mechanisms.summary.statistics import Statistic, is_counted, statistics
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.truth import true_summary
 from tests.mechanisms.moments.measuring import held
 from tests.mechanisms.summary.counting import NONE, counted

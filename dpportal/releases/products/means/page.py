@@ -182,7 +182,7 @@ def has_chart(plan: MomentsPlan, planned: ColumnPlan) -> bool:
 
 
 def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
-    """How each statistic of a column is written, as `Told` says."""
+    """How each statistic of a column is written, as `CellNumber` says."""
     is_date = planned.column.is_date
     total = {} if is_date else {"total": ""}
     deviation = {"deviation": "days" if is_date else ""} if degree > 1 else {}

@@ -36,7 +36,7 @@ def dependency_lines(plan: MicrodataPlan) -> list[Dependency]:
     ]
 
 
-class Kept(TypedDict):
+class DependencyLine(TypedDict):
     """Of rows with a declared value of the first column the share that has, of the other, what most true ones have."""
 
     first: str
@@ -47,7 +47,7 @@ class Kept(TypedDict):
 
 def kept_lines(
     plan: MicrodataPlan, true: Mapping[Pair, Integers], synthetic: Mapping[Pair, Integers]
-) -> list[Kept]:
+) -> list[DependencyLine]:
     """How far declared dependencies hold among the true rows, and are the true ones in the synthetic rows."""
     lines = []
     for first, other in plan.wishes.dependencies(plan.domain):
@@ -58,7 +58,9 @@ def kept_lines(
         usual = of_true.argmax(axis=1)
         shares = [_share(table, usual) for table in (of_true, of_synthetic)]
         names = plan.domain.names
-        lines.append(Kept(first=names[first], other=names[other], true=shares[0], synthetic=shares[1]))
+        lines.append(
+            DependencyLine(first=names[first], other=names[other], true=shares[0], synthetic=shares[1])
+        )
     return lines
 
 

@@ -51,7 +51,7 @@ class ClippingLimits(NamedTuple):
         return text % {"limit": plain_number(self.lowest if is_low else self.highest).replace("-", "−")}
 
 
-class Told(NamedTuple):
+class CellNumber(NamedTuple):
     """An estimate with the ends of its interval, and how it is written.
 
     style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day",
@@ -138,7 +138,7 @@ class Pattern:
 
     text: str
 
-    def cell(self, parts: Sequence[Told]) -> Json:
+    def cell(self, parts: Sequence[CellNumber]) -> Json:
         """value, margin (empty where nothing is told) and what the cell is sorted by; the truth where it is known."""
         last = parts[-1]
         if len(parts) == 1 and last.is_unsure_share:
@@ -176,19 +176,19 @@ def no_total() -> Json:
     return {"value": _("none"), "margin": "", "sort": 0}
 
 
-def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None) -> Told:
+def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None) -> CellNumber:
     """One number of arrays of estimates."""
     value, lower, upper = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
-    return Told(value, lower, upper, style, math.nan if truth is None else float(truth.estimate[place]))
+    return CellNumber(value, lower, upper, style, math.nan if truth is None else float(truth.estimate[place]))
 
 
-def added_up(number: Told, cells: int) -> CellSum:
+def added_up(number: CellNumber, cells: int) -> CellSum:
     """A number that a reader added up of so many."""
     ends = (number.lower, number.upper) if number.is_lopsided else None
     return CellSum(number.value, number.half_width, cells, ends)
 
 
-def aligned(rows: Sequence[Sequence[Told]]) -> list[list[Told]]:
+def aligned(rows: Sequence[Sequence[CellNumber]]) -> list[list[CellNumber]]:
     """Numbers below each other with the same decimals: as many as the narrowest margin of a column bears."""
     columns = [
         max((part.decimals for part in column if part.is_determined), default=0)
@@ -202,7 +202,7 @@ def joined(value: str, margin: str) -> str:
     return f"{value} {margin}" if margin.startswith("±") else f"{value} [{margin}]" if margin else value
 
 
-def range_text(part: Told) -> str:
+def range_text(part: CellNumber) -> str:
     """Of a share by itself: what can be said of it, such as “at most 60 %”; empty where that is nothing."""
     low, high = (_written(part, end, rounded) for end, rounded in ((part.lower, _down), (part.upper, _up)))
     if part.lower < NOTHING:
@@ -212,7 +212,7 @@ def range_text(part: Told) -> str:
     return _("between %(low)s and %(high)s") % {"low": low, "high": high}
 
 
-def _written(part: Told, value: float, rounded: Callable[[float], float] = float) -> str:
+def _written(part: CellNumber, value: float, rounded: Callable[[float], float] = float) -> str:
     """rounded: to a whole number of the last digit."""
     if math.isnan(value):
         return NOT_TOLD
@@ -230,7 +230,7 @@ def _rounded(value: float, decimals: int, rounded: Callable[[float], float]) -> 
     return rounded(value) if rounded is float else rounded(value * 10**decimals) / 10**decimals
 
 
-def _margin(part: Told) -> str:
+def _margin(part: CellNumber) -> str:
     """The margin, rounded up to its two digits; of a lopsided interval both ends, rounded outwards.
 
     Empty of a value beyond a limit, which says by itself where the true one lies, and of a public number of people.

@@ -17,11 +17,11 @@ from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Attribute, Date, Domain
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.column_estimates import NumberEstimates
 from mechanisms.summary.counts import readings
 from mechanisms.summary.estimates import told as of_rows
 from mechanisms.summary.picked import PickedGroups
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import NumberEstimates
 
 
 def explored(release: Release, plan: SummaryPlan, question: QueryDict) -> Json:

@@ -10,9 +10,9 @@ from dpportal.platform.json_types import Json
 from dpportal.releases.products.summary.page import shown_blocks, table_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.arrays import Integers
+from mechanisms.summary.column_estimates import Summary
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.statistics import Statistic, statistics
-from mechanisms.summary.told import Summary
 from mechanisms.summary.truth import true_summary
 
 HEADER = (

@@ -20,11 +20,11 @@ from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.accounting import plainly
 from mechanisms.domain import Date
 from mechanisms.noise.sum_quantiles import reach
+from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.expectation import number_half_width
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 
 # Cells that the report shows, and the public page, which is written for each visitor; columns that have charts. All are
 # in the other downloads.

@@ -17,9 +17,9 @@ from dpportal.releases.products.shared.values import ReconstructedRelease
 from dpportal.releases.products.summary import adding_up, comparison, page, tables
 from dpportal.releases.products.summary.planner import SHARES
 from dpportal.value_choices.disclosure import PublishedLoss
+from mechanisms.summary.column_estimates import Summary
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import Summary
 
 # Half a 95 % interval over the middle one of the errors' sizes, of a normal law.
 MIDDLE = 2.906

@@ -17,6 +17,7 @@ from mechanisms.domain import Attribute, Domain
 from mechanisms.moments.mechanism import POWERS
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement
+from mechanisms.summary.column_estimates import Summary
 from mechanisms.summary.counts import (
     ColumnCounts,
     ColumnReading,
@@ -27,7 +28,6 @@ from mechanisms.summary.counts import (
 )
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import Summary
 from mechanisms.summary.truth import true_summary
 
 

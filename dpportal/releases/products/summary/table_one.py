@@ -18,19 +18,19 @@ from dpportal.releases.products.shared.cells import (
     MEDIAN_AND_QUARTILES,
     RANGE,
     SINGLE,
+    CellNumber,
     ClippingLimits,
     Pattern,
-    Told,
     aligned,
     told,
 )
 from mechanisms.domain import MISSING_LABEL, Attribute, Categorical, Date, Integer, Real
 from mechanisms.moments.estimates import Interval
+from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates, Summary
 from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import CategoryEstimates, NumberEstimates, Summary
 
 Column = CategoryEstimates | NumberEstimates
 # Places of quantiles: 5 %, quartiles and median, 95 %.
@@ -210,7 +210,7 @@ class _ColumnBlock:
         cells = [pattern.cell(own) for own in numbers]
         return {"label": label, "cells": cells, "is_category": False, "mark": "", **(compared or {})}
 
-    def _told(self, row: int, name: str, place: int | None, style: str) -> Told:
+    def _told(self, row: int, name: str, place: int | None, style: str) -> CellNumber:
         index = (row,) if place is None else (row, place)
         interval: Interval = getattr(self.own, name)
         truth: Interval | None = getattr(self.true, name) if self.true else None

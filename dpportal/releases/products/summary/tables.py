@@ -19,6 +19,7 @@ from dpportal.releases.products.shared.cells import joined
 from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import on_paper, table_json
 from dpportal.releases.products.summary.table_one import TableOne
+from mechanisms.summary.column_estimates import NumberEstimates, Summary
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.statistics import (
     EMPTY_FIELDS,
@@ -30,7 +31,6 @@ from mechanisms.summary.statistics import (
     in_files,
     may_be_empty,
 )
-from mechanisms.summary.told import NumberEstimates, Summary
 from mechanisms.tabular.csv_frames import ten_digits, write_frame
 from mechanisms.tabular.headers import Headers, valid_names
 from mechanisms.tabular.label_columns import written

@@ -19,9 +19,9 @@ from dpportal.datasets.models import Dataset
 from dpportal.releases import drafts, results, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
-from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, Told, aligned, joined
+from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, CellNumber, aligned, joined
 from dpportal.releases.products.summary.form import usual_columns
-from dpportal.releases.templatetags.told import told_cell
+from dpportal.releases.templatetags.summary_cells import told_cell
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.summary.truth import true_summary
 from tests.dpportal import building
@@ -315,7 +315,7 @@ def test_dates_are_days_and_missing_values_are_told(curator, administrator, clie
 def test_a_margin_is_the_wider_side_rounded_up() -> None:
     """1,234 people, 1,229 to 1,239.5; their share 12.34 %, 12.205 to 12.475."""
     shown = COUNT_AND_SHARE.cell(
-        [Told(1234, 1229, 1239.5, "people"), Told(0.1234, 0.12205, 0.12475, "share")]
+        [CellNumber(1234, 1229, 1239.5, "people"), CellNumber(0.1234, 0.12205, 0.12475, "share")]
     )
     assert (shown["value"], shown["margin"]) == ("1,234 (12.34 %)", "± 6 (± 0.14)")
 
@@ -323,32 +323,33 @@ def test_a_margin_is_the_wider_side_rounded_up() -> None:
 @pytest.mark.parametrize(
     ("told", "margin"),
     [
-        (Told(32.0, 0.0, 124.0, "people"), "0 to 124"),
-        (Told(3.0, 0.0, 9.0, ""), "0.0 to 9.0"),
-        (Told(222.4, 0.0, 763.6, ""), "0 to 764"),
-        (Told(3989.0, 3861.0, 4067.0, "people"), "3,861 to 4,067"),
-        (Told(1234.0, 1230.0, 1239.5, "people"), "1,230 to 1,240"),
-        (Told(0.1234, 0.122, 0.1246, "share"), "12.20 to 12.46 %"),
-        (Told(50.0, 0.0, 102.0, "people"), "0 to 102"),
-        (Told(50.0, 0.0, 100.0, "people"), "± 50"),
+        (CellNumber(32.0, 0.0, 124.0, "people"), "0 to 124"),
+        (CellNumber(3.0, 0.0, 9.0, ""), "0.0 to 9.0"),
+        (CellNumber(222.4, 0.0, 763.6, ""), "0 to 764"),
+        (CellNumber(3989.0, 3861.0, 4067.0, "people"), "3,861 to 4,067"),
+        (CellNumber(1234.0, 1230.0, 1239.5, "people"), "1,230 to 1,240"),
+        (CellNumber(0.1234, 0.122, 0.1246, "share"), "12.20 to 12.46 %"),
+        (CellNumber(50.0, 0.0, 102.0, "people"), "0 to 102"),
+        (CellNumber(50.0, 0.0, 100.0, "people"), "± 50"),
     ],
 )
-def test_sides_that_differ_by_more_than_rounding_are_both_written(told: Told, margin: str) -> None:
+def test_sides_that_differ_by_more_than_rounding_are_both_written(told: CellNumber, margin: str) -> None:
     """Nor does a margin reach below 0, or above all, where the interval does not."""
     assert SINGLE.cell([told])["margin"] == margin
 
 
 def test_ends_are_rounded_outwards() -> None:
     for numbers, words in (((0.0, 0.0, 0.3901), "at most 40 %"), ((0.96, 0.915, 1.0), "at least 91.5 %")):
-        shown = SINGLE.cell([Told(*numbers, "share")])
+        shown = SINGLE.cell([CellNumber(*numbers, "share")])
         assert (shown["value"], shown["margin"]) == (words, "")
-    shown = COUNT_AND_SHARE.cell([Told(2.0, 0.0, 9.0, "people"), Told(0.0, 0.0, 0.3901, "share")])
+    shown = COUNT_AND_SHARE.cell([CellNumber(2.0, 0.0, 9.0, "people"), CellNumber(0.0, 0.0, 0.3901, "share")])
     assert joined(shown["value"], shown["margin"]) == "2 (0 %) [0 to 9 (0 to 40 %)]"
-    assert SINGLE.cell([Told(40.0, 40.0, 41.0, "whole")])["margin"] == "40 to 41"
+    assert SINGLE.cell([CellNumber(40.0, 40.0, 41.0, "whole")])["margin"] == "40 to 41"
 
 
 def test_numbers_below_each_other_have_as_many_decimals_as_the_narrowest_margin_bears() -> None:
-    rows = aligned([[Told(37.123, 36.0, 38.2)], [Told(38.5712, 38.5, 38.64)], [Told(np.nan, np.nan, np.nan)]])
+    numbers = (37.123, 36.0, 38.2), (38.5712, 38.5, 38.64), (np.nan,) * 3
+    rows = aligned([[CellNumber(*each)] for each in numbers])
     shown = [SINGLE.cell(row) for row in rows]
     assert [(cell["value"], cell["margin"]) for cell in shown] == [
         ("37.123", "± 1.123"), ("38.571", "± 0.072"), ("", "")

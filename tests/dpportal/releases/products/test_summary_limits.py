@@ -17,8 +17,8 @@ from dpportal.releases.products.shared.cells import (
     MEDIAN_AND_QUARTILES,
     RANGE,
     SINGLE,
+    CellNumber,
     ClippingLimits,
-    Told,
     joined,
     no_total,
 )
@@ -28,10 +28,10 @@ from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.noise import Noise
+from mechanisms.summary.column_estimates import Summary
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.mechanism import ColumnTables
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.told import Summary
 from tests.mechanisms.summary.counting import counted
 
 TABLES = ColumnTables()
@@ -89,17 +89,17 @@ def test_quantiles_between_the_bounds_are_numbers(shown: Json) -> None:
 
 def test_an_interval_that_reaches_a_limit_says_so() -> None:
     limits = ClippingLimits(0.0, 10_000.0, 1.0)
-    part = Told(9_950.0, 9_900.0, 10_000.0, "whole", limits=limits)
+    part = CellNumber(9_950.0, 9_900.0, 10_000.0, "whole", limits=limits)
     assert SINGLE.cell([part])["margin"] == "9,900 to 10,000 or more"
-    low = SINGLE.cell([Told(40.0, 0.0, 80.0, "whole", limits=limits)])
+    low = SINGLE.cell([CellNumber(40.0, 0.0, 80.0, "whole", limits=limits)])
     assert (low["value"], low["margin"]) == ("40", "0 or less to 80")
 
 
 def test_limits_of_decimals_and_dates_are_written_as_they_were_declared() -> None:
-    decimals = Told(1.25, 1.25, 1.25, limits=ClippingLimits(-0.5, 1.25, 0.01))
+    decimals = CellNumber(1.25, 1.25, 1.25, limits=ClippingLimits(-0.5, 1.25, 0.01))
     assert SINGLE.cell([decimals])["value"] == "1.25 or more"
     assert SINGLE.cell([decimals._replace(value=-0.5, lower=-0.5, upper=-0.5)])["value"] == "−0.5 or less"
-    days = Told(18_262.0, 18_262.0, 18_292.0, "day", limits=ClippingLimits(18_292.0, 18_627.0, 1.0))
+    days = CellNumber(18_262.0, 18_262.0, 18_292.0, "day", limits=ClippingLimits(18_292.0, 18_627.0, 1.0))
     assert SINGLE.cell([days]) == {"value": "2020-01-31 or earlier", "margin": "", "sort": 18_262.0}
     last = days._replace(value=18_640.0, lower=18_627.0, upper=18_650.0)
     assert SINGLE.cell([last])["value"] == "2020-12-31 or later"
@@ -107,15 +107,18 @@ def test_limits_of_decimals_and_dates_are_written_as_they_were_declared() -> Non
 
 def test_beside_one_beyond_a_limit_the_others_keep_their_margins() -> None:
     limits = ClippingLimits(0.0, 100.0, 1.0)
-    parts = [Told(0.0, 0.0, 0.0, "whole", limits=limits), Told(50.0, 40.0, 60.0, "whole", limits=limits)]
+    parts = [
+        CellNumber(0.0, 0.0, 0.0, "whole", limits=limits),
+        CellNumber(50.0, 40.0, 60.0, "whole", limits=limits),
+    ]
     cell = RANGE.cell(parts)
     assert (cell["value"], cell["margin"]) == ("0 or less … 50", "0 or less … ± 10")
     assert MEDIAN_AND_QUARTILES.cell([parts[0]] * 3)["margin"] == ""
 
 
 def test_a_dash_stands_for_what_is_not_determined_and_nothing_else() -> None:
-    unknown = Told(np.nan, np.nan, np.nan)
-    cell = MEAN_AND_DEVIATION.cell([Told(37.0, 36.0, 38.0), unknown])
+    unknown = CellNumber(np.nan, np.nan, np.nan)
+    cell = MEAN_AND_DEVIATION.cell([CellNumber(37.0, 36.0, 38.0), unknown])
     assert (cell["value"], cell["margin"]) == ("37.0 (–)", "± 1.0 (–)")
     assert no_total()["value"] == "none"
 

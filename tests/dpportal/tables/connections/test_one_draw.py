@@ -15,9 +15,9 @@ from dpportal.releases.products.summary.runner import SummaryRunner
 from dpportal.tables.connections.models import SharedTable
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.summary.column_estimates import NumberEstimates
 from mechanisms.summary.counts import split_values
 from mechanisms.summary.mechanism import ColumnTables
-from mechanisms.summary.told import NumberEstimates
 from mechanisms.summary.truth import true_summary
 from tests.dpportal.tables.connections.conftest import connected
 

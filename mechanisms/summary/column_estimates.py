@@ -66,7 +66,7 @@ class Summary:
     """Everything that is told. Row i < plan.groups.size is a group, the last row everybody; one row without groups.
 
     number: (plan.rows,) people of each group. share: (plan.rows,) of all people. columns: in the plan's order.
-    levels: (groups,) of the intervals of their numbers, higher where few are told (`moments.told_groups`).
+    levels: (groups,) of the intervals of their numbers, higher where few are told (`moments.reported_groups`).
     """
 
     number: Interval
