@@ -20,6 +20,7 @@ from django.views.decorators.http import require_safe
 from dpportal.platform.json_types import Json
 from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.publications.draft import PUBLIC
+from dpportal.publications.frames import frame_height
 from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.releases import public as releases
 from dpportal.releases.models import Release
@@ -27,7 +28,7 @@ from dpportal.streams import public as streams
 from dpportal.streams.models import Stream
 
 # Of a frame, in pixels of CSS, unless a site has room for less.
-WIDTH, HEIGHT = 800, 520
+WIDTH = 800
 CACHED_SECONDS = 24 * 3600
 PAGES: Mapping[str, ReaderPages[Any]] = {"releases": releases.pages, "streams": streams.pages}
 
@@ -45,8 +46,9 @@ def oembed(request: HttpRequest) -> HttpResponse:
     if not address:
         return _refused(400, _("Name the address of a published chart, or of its page, as “url”."))
     try:
-        width, height = _least(request, "maxwidth", WIDTH), _least(request, "maxheight", HEIGHT)
-        publication, frame = _embedded(request, address)
+        width = _least(request, "maxwidth", WIDTH)
+        publication, frame, needed = _embedded(request, address, width)
+        height = _least(request, "maxheight", needed)
     except ValueError:
         return _refused(400, _("Give “maxwidth” and “maxheight” as whole numbers of pixels from 1."))
     except Http404:
@@ -80,10 +82,10 @@ def _rich(publication: Release | Stream, address: str, width: int, height: int) 
     }
 
 
-def _embedded(request: HttpRequest, address: str) -> tuple[Release | Stream, str]:
-    """What is published at an address, and the path of its chart's frame, with what the address chooses.
+def _embedded(request: HttpRequest, address: str, width: int) -> tuple[Release | Stream, str, int]:
+    """What is published at an address, its chart's frame, with what the address chooses, and how tall that is.
 
-    Raises Http404.
+    The frame as a path, the height in pixels for a frame of a width. Raises Http404.
     """
     match, query = _resolved(address, request.get_host())
     pages = PAGES.get(match.namespace)
@@ -95,12 +97,10 @@ def _embedded(request: HttpRequest, address: str) -> tuple[Release | Stream, str
         raise Http404
     chosen = copy(request)
     chosen.GET = QueryDict(query)
-    charts = list(pages.charts(chosen, publication))
-    chart = named[0] if named else next(iter(charts), "")
-    if chart not in charts:
-        raise Http404
+    chart = named[0] if named else next(iter(pages.charts(chosen, publication)), "")
+    figure, metadata = pages.figure(chosen, publication, chart), pages.metadata(chosen, publication)
     path = reverse(f"{match.namespace}:embed", args=[publication.pk, chart])
-    return publication, f"{path}{asked(chosen)}"
+    return publication, f"{path}{asked(chosen)}", frame_height(figure, metadata, width)
 
 
 def _resolved(address: str, host: str) -> tuple[ResolverMatch, str]:

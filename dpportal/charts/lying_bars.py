@@ -22,7 +22,9 @@ from dpportal.charts.trace_values import (
 
 GAP, LINE, TOP, DOT = 8, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
-MOST_LETTERS, NAMES_SHARE, ROOM = 44, 0.45, 0.85
+MOST_LETTERS, NAMES_SHARE = 44, 0.45
+# Pixels to the left and right of standing bars, where the numbers of their axis are.
+BESIDE = 101
 MOST_CELLS, TICKS = 64, 5
 # Pixels up to which there is room for few marks of an axis.
 NARROW, FEW_TICKS = 260, 2
@@ -47,17 +49,18 @@ def lies_up_to(traces: Sequence[Trace]) -> int:
     names = [plain_label(str(name)) for name in traces[0]["x"]]
     if len(names) > MOST_CELLS:
         return 0
-    needed = math.ceil(_width_of(names) / ROOM) - 1
+    needed = math.ceil(_width_of(names)) - 1
     return ANY_WIDTH if len(names) > MANY or needed >= WINDOW else needed
 
 
 def names_fit(names: Sequence[str], width: int) -> bool:
     """Whether they stand side by side in a drawing so many pixels wide."""
-    return _width_of(names) <= ROOM * width
+    return _width_of(names) <= width
 
 
 def _width_of(names: Sequence[str]) -> float:
-    return widest(names) * len(names)
+    """Of a drawing in which each name stands under its bar, apart from the next one."""
+    return (widest(names) + GAP) * len(names) + BESIDE
 
 
 def shown_traces(figure: FigureJson) -> list[Trace]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.spoken import spoken_summary
 from dpportal.charts.static_svg import drawing
 
 PHONE = 360
@@ -11,8 +12,10 @@ PHONE = 360
 def for_screens(figure: FigureJson) -> FigureJson:
     """A drawing with another under `narrow`, whose letters can be read where the first would be made smaller.
 
-    Maps and charts side by side have none: they need the width, and are moved sideways on a phone.
+    Maps and charts side by side have none: they need the width, and are moved sideways on a phone. `spoken` is what
+    they show in words.
     """
     pairs = {(t.get("xaxis", "x"), t.get("yaxis", "y")) for t in figure["data"]}
     needs_width = len(pairs) > 1 or any(t["type"] == "heatmap" for t in figure["data"])
-    return drawing(figure) if needs_width else {**drawing(figure), "narrow": drawing(figure, PHONE)}
+    drawn = {**drawing(figure), "spoken": spoken_summary(figure)}
+    return drawn if needs_width else {**drawn, "narrow": drawing(figure, PHONE)}

@@ -216,7 +216,7 @@ class ReaderPages(Generic[P]):
 
         @self.file
         def drawn(request: HttpRequest, publication: P, name: str, form: str) -> HttpResponse:
-            figure = self._figure(request, publication, name)
+            figure = self.figure(request, publication, name)
             if form == "json":
                 return JsonResponse(figure["json"])
             if form != "svg":
@@ -238,7 +238,7 @@ class ReaderPages(Generic[P]):
             context = {
                 "publication": publication,
                 "metadata": self.metadata(request, publication),
-                "figure": self._figure(request, publication, name),
+                "figure": self.figure(request, publication, name),
             }
             answer = render(request, "publications/embed.html", context)
             answer.xframe_options_exempt = publication.is_public
@@ -246,7 +246,8 @@ class ReaderPages(Generic[P]):
 
         return embedded
 
-    def _figure(self, request: HttpRequest, publication: P, name: str) -> Json:
+    def figure(self, request: HttpRequest, publication: P, name: str) -> Json:
+        """A chart of the page with its drawings. Raises Http404 where it has none of that name."""
         figures = self.charts(request, publication)
         if name not in figures:
             raise Http404

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.test_readers_questions import EXAMPLE, SERIES
-from tests.browser.visiting import Portal, is_in_sight
+from tests.browser.visiting import JOB_MS, Portal, is_in_sight
 
 MOST_BYTES = 300_000
 
@@ -53,7 +53,7 @@ def test_on_a_phone_a_margin_stands_in_sight_beside_its_count(
         """(table, [name, value]) => {
             for (const head of table.querySelectorAll("thead th:not(.number)"))
                 (head.querySelector("button") || head).textContent = name;
-            for (const cell of table.querySelectorAll("tbody td:not(.number)")) cell.textContent = value;
+            for (const cell of table.querySelectorAll("tbody :is(td, th):not(.number)")) cell.textContent = value;
         }""",
         list(names),
     )
@@ -107,6 +107,25 @@ def test_on_a_phone_a_running_count_has_its_margin_in_sight(visit: Callable[...,
     count, margin = row.locator("td.number").first, row.locator("td.margin").first
     expect(margin).to_have_text(re.compile(r"^± [\d,]+$"))
     assert is_in_sight(count) and is_in_sight(margin)
+
+
+@pytest.mark.parametrize("title", [EXAMPLE, SERIES])
+def test_a_frame_of_the_height_that_is_offered_shows_all_of_the_chart_with_its_source(
+    visit: Callable[..., Page], title: str
+) -> None:
+    """At the widths of a page, of a column and of a phone."""
+    page = visit()
+    page.goto("/")
+    page.get_by_role("link", name=title).first.click(timeout=JOB_MS)
+    line = page.locator(".embed pre").first.text_content() or ""
+    [(address, height)] = re.findall(r"src='([^']+)'.*?height=\"(\d+)\"", line, re.DOTALL)
+    for width in (1100, 640, 360):
+        page.set_viewport_size({"width": width, "height": int(height)})
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollHeight") <= int(height), width
+        for part in (".source", "svg:visible", "figcaption"):
+            box = page.locator(part).first.bounding_box()
+            assert box and box["height"] > 10 and box["y"] + box["height"] <= int(height), (width, part)
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
+from tests.browser.test_readers_questions import SERIES
 from tests.browser.visiting import JOB_MS, Portal
 
+# Pixels of A4 between its margins, and whose letters lie farther to the right than a page, a column of it, or a cell.
+PAPER = 673
+CUT = """paper => [...document.querySelectorAll("main :is(th, td)")].filter(cell => {
+    if (!cell.getClientRects().length) return false;
+    const text = document.createRange();
+    text.selectNodeContents(cell);
+    const rights = [...text.getClientRects()].map(box => box.right);
+    const last = Math.max(...[...cell.getClientRects()].map(box => box.right));
+    return Math.max(...rights) > Math.min(last, paper) + 1;
+}).map(cell => cell.textContent.trim())"""
 # With chart, the first 200 lines of its table, and everything below.
 MOST_PAGES = 6
-# Pixels between the margins of A4.
-PAPER = 673
 STYLES = Path(__file__).parents[2] / "static/css/portal.css"
 
 
@@ -51,3 +61,12 @@ def test_no_table_of_long_names_is_cut_off_at_the_edge_of_the_paper(browser: Bro
     rights = page.locator("td, th").evaluate_all("them => them.map(it => it.getBoundingClientRect().right)")
     assert max(rights) <= PAPER
     page.close()
+
+
+def test_running_counts_on_paper_have_no_form(visit: Callable[..., Page]) -> None:
+    page = visit(width=PAPER)
+    page.goto("/")
+    page.get_by_role("link", name=SERIES).first.click()
+    page.emulate_media(media="print")
+    assert page.evaluate(CUT, PAPER) == []
+    assert [shown for shown in page.locator("main :is(input, select)").all() if shown.is_visible()] == []

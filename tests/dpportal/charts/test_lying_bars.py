@@ -41,6 +41,16 @@ def test_long_names_are_read_in_full_and_none_is_turned():
     assert not any(text["turned"] for text in shapes["texts"])
 
 
+@pytest.mark.parametrize("width", [360, 400, 500, 760])
+@pytest.mark.parametrize("letters", range(1, 20))
+def test_at_no_width_a_name_is_turned(letters, width):
+    """On a phone a turned name is cut at the edge, and lies over the name of its axis."""
+    column = Categorical(
+        "would strike", values=tuple(f"{place}{'w' * letters}" for place in range(5)), closed=True
+    )
+    assert not any(text["turned"] for text in drawn(column, width=width)["texts"])
+
+
 def test_a_bar_is_as_long_as_its_count_with_the_number_at_its_end():
     shapes = drawn(AREA)
     [bars] = shapes["areas"]

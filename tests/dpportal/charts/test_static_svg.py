@@ -213,7 +213,7 @@ def test_a_number_is_strong_only_where_it_certainly_is_the_largest():
 
 
 def test_of_many_means_only_one_that_is_certainly_the_largest_has_its_number():
-    mean, names = np.arange(40.0, 52.0), [f"group {place}" for place in range(12)]
+    mean, names = np.arange(40.0, 52.0), [f"g {place}" for place in range(12)]
     for margin, numbers in ((0.6, []), (0.4, ["51.0"])):
         figure = group_means.means_figure("age", names, Interval(mean, mean - margin, mean + margin), 1)
         assert [t["text"] for t in drawing(figure.json)["texts"] if "strong" in t] == numbers
