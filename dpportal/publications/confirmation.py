@@ -39,11 +39,10 @@ class ConfirmForm(forms.Form):
         misfits: Sequence[str] = (),
         is_useless: bool = False,
     ) -> None:
-        """posted: the answer that was sent. shown: the digest of what this page shows.
+        """posted: the answer that was sent. shown: the digest of what this page shows. The others add a question each.
 
-        identifying: columns that look as if they named people; that each has one row is asked, too. misfits: columns
-        of which most rows fit nothing declared; whether they are to be published nevertheless is asked. is_useless:
-        whether the result is expected to be; that it is to be paid for all the same is asked.
+        identifying: columns that look as if they named people. misfits: columns of which most rows fit nothing declared.
+        is_useless: whether the result is expected to be.
         """
         super().__init__(posted or None, initial={"reviewed": shown})
         if is_useless:
