@@ -22,6 +22,9 @@ class ReviewedPlan(Protocol):
     def to_json(self) -> Json: ...
 
 
+USELESS_ALL_THE_SAME = _("Change the plan, or confirm that you spend the budget all the same.")
+
+
 class ConfirmForm(forms.Form):
     """The one question before the budget is spent; on a page, the button that names the cost says that it is agreed."""
 
@@ -39,18 +42,15 @@ class ConfirmForm(forms.Form):
         misfits: Sequence[str] = (),
         is_useless: bool = False,
     ) -> None:
-        """posted: the answer that was sent. shown: the digest of what this page shows. The others add a question each.
+        """posted: the answer that was sent. shown: the digest of what this page shows. The others ask more:
 
-        identifying: columns that look as if they named people. misfits: columns of which most rows fit nothing declared.
-        is_useless: whether the result is expected to be.
+        identifying: columns that look as if they named people. misfits: columns of which most rows fit nothing.
         """
         super().__init__(posted or None, initial={"reviewed": shown})
         if is_useless:
             self.fields["useless"] = forms.BooleanField(
                 label=_("Spend the budget all the same: the result is expected to be useless."),
-                error_messages={
-                    "required": _("Change the plan, or confirm that you spend the budget all the same.")
-                },
+                error_messages={"required": USELESS_ALL_THE_SAME},
             )
         if misfits:
             self.fields["nevertheless"] = forms.BooleanField(
