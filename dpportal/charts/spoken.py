@@ -99,7 +99,7 @@ def _of_one(name: str, points: Sequence[_Point], is_ordered: bool, unit: str) ->
 
 
 def _direction(points: Sequence[_Point], unit: str) -> str:
-    """From the first to the last: up or down where the two margins do not explain it."""
+    """From the first to the last: up or down where their margins, if marks have them, do not explain it."""
     first, last = points[0], points[-1]
     named = {
         "first": first.place,

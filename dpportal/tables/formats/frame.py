@@ -32,6 +32,8 @@ SUMS = re.compile(
     "|(genel )?toplam|合计|总计|合計|總計|계",
     re.IGNORECASE,
 )
+# Those with which a value may begin as well, such as “All day”.
+SUMS_AND_VALUES = ("all", "sum", "ensemble")
 # How lines of notes begin.
 NOTES = (
     *(
@@ -236,6 +238,16 @@ def _is_below_merged(above: Sequence[str], below: Sequence[str]) -> bool:
     return is_empty_below_name or len(set(texts)) < len(texts)
 
 
+def _sum_of_a_part(first: str) -> str:
+    """The word with which sums of a block of rows begin, such as “Totaal” of “Totaal Gouda”; else empty.
+
+    As a rule it leaves out such lines between the blocks, too.
+    """
+    found = SUMS.match(first)
+    word = found.group() if found else ""
+    return word if _begins(first, word) and word.casefold() not in SUMS_AND_VALUES else ""
+
+
 def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ...]]:
     """The fewest values of a row, and the words with which notes begin, that would leave out the notes at a file's end.
 
@@ -247,6 +259,8 @@ def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ..
         known = next((word for word in NOTES if _begins(first.casefold(), word.casefold())), "")
         if width > 1 and SUMS.fullmatch(first):
             words.add(first)
+        elif width > 2 and filled(line.fields) < width and (part := _sum_of_a_part(first)):
+            words.add(part)
         elif known:
             words.add(known)
         elif width > 2 and filled(line.fields) <= 1:

@@ -12,6 +12,7 @@ from dpportal.tables import first_rows, look
 from dpportal.tables.facts import TableFacts
 from dpportal.tables.faults import UploadFault
 from dpportal.tables.formats import Reading
+from dpportal.tables.formats.frame import Line, is_note, proposed_notes
 from dpportal.tables.formats.import_worker import convert_here
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 
@@ -264,6 +265,21 @@ def test_sums_and_notes_of_other_languages_are_proposed_to_be_left_out_below_bla
     oddities = read(tmp_path, content.encode(), "t.csv", delimiter=";")[0].oddities
     assert (oddities.notes_at_end, oddities.fewest_filled) == (3, 1)
     assert oddities.note_words == tuple(sorted((total, source)))
+
+
+@pytest.mark.parametrize(
+    ("named", "is_sum"), [("Totaal", True), ("Total", True), ("Subset", False), ("All", False)]
+)
+def test_sums_of_blocks_of_rows_are_proposed_to_be_left_out(named, is_sum):
+    """By the word with which they begin, between the blocks, too; a row that has all its values is none of them."""
+    fields = [
+        [[town, "m", "12", "30"], [f"{named} {town}", "", "", "58"]] for town in ("Gouda", "Total Delft")
+    ]
+    lines = [Line(place, place + 1, each) for place, each in enumerate([*fields[0], *fields[1]])]
+    fewest, words = proposed_notes(lines, 4)
+    assert words == ((named,) if is_sum else ()) and fewest == 0
+    rule = ReadOptions(note_words=words)
+    assert is_note(fields[0][1], rule) == is_sum and not is_note(fields[0][0], rule)
 
 
 def test_a_word_that_only_begins_like_a_note_is_none(tmp_path):
