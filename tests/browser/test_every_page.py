@@ -130,7 +130,9 @@ def means_up_to_review(page: Page, dataset: str) -> str:
     page.get_by_role("button", name="New release").click()
     page.get_by_label("Totals and means").check()
     page.get_by_role("button", name="Continue").click()
-    page.get_by_role("group", name="Columns to measure").get_by_label("hours-per-week", exact=True).check()
+    page.get_by_role("group", name="Columns to measure").get_by_label(
+        "hours of work a week", exact=True
+    ).check()
     page.get_by_role("group", name="Groups").get_by_label("sex", exact=True).check()
     page.get_by_label("Your estimate of the number of people").fill("32000")
     page.get_by_role("button", name="Continue").click()

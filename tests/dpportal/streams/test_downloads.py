@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -184,16 +186,15 @@ def test_replaced_files_are_there_for_those_who_read_them_and_then_go(public: St
 def test_a_worker_that_fails_on_the_way_leaves_no_half_download(
     public: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep, stored = downloads.storage.keep, []
+    keep_all, stored = downloads.storage.keep_all, []
 
-    def failing(*arguments: Any) -> str:
-        stored.append(keep(*arguments))
-        if len(stored) == 3:
-            raise OSError
-        return stored[-1]
+    def failing(files: Mapping[str, Path]) -> None:
+        stored.extend(list(files)[:3])
+        keep_all({name: files[name] for name in stored})
+        raise OSError
 
     with monkeypatch.context() as broken:
-        broken.setattr(downloads.storage, "keep", failing)
+        broken.setattr(downloads.storage, "keep_all", failing)
         downloads.DOWNLOADS.run(public.pk)
     assert not SeriesFile.objects.exists() and _state() == JobState.RUNNING
     # Its lease ended at once, so another worker takes it.

@@ -28,6 +28,7 @@ AFTER = (
     "dpportal/jobs/claims.py",
     "dpportal/platform/journal.py",
     "dpportal/platform/sealed_files.py",
+    "dpportal/platform/durable_files.py",
     "dpportal/platform/storage.py",
     "mechanisms/arrays.py",
     "mechanisms/continual/*.py",
