@@ -90,7 +90,7 @@ def test_a_stranger_adds_answers_on_the_public_page_without_scripts(curator: Pag
     page.goto(curator.url)
     page.get_by_label("Sum or difference").fill("2 - 1")
     page.get_by_role("button", name="Work it out").click()
-    expect(page.locator("#sum")).to_contain_text(re.compile(r"[\d,]+\s±\s[\d,]+\speople"))
+    expect(page.locator("#sum")).to_contain_text(re.compile(r"[\d,]+\s+±\s+[\d,]+\s+people"))
     context.close()
 
 
