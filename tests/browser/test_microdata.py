@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from decimal import Decimal
 
 from playwright.sync_api import Browser, expect
@@ -41,8 +40,6 @@ def test_a_curator_publishes_fifteen_columns(portal: Portal, browser: Browser) -
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Which method fits is being tried out")).to_be_visible()
     go_on = page.get_by_role("button", name="Continue")
-    expect(go_on).to_be_disabled()
-    expect(go_on).to_have_accessible_description(re.compile("as soon as a method is recommended"))
     page.get_by_label("Cost ε").fill(AMOUNT)
     # Open while nothing is recommended yet.
     tree = page.get_by_role("radio", name="Tree of pairs")

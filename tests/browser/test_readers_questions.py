@@ -45,7 +45,7 @@ def test_how_many_people_are_there_and_how_sure_is_that(page: Page) -> None:
 
 
 def test_how_many_women_over_65_and_how_sure_is_that(page: Page) -> None:
-    page.get_by_label("From").select_option("66")
+    page.get_by_label("From", exact=True).select_option("66")
     page.get_by_label("Female", exact=True).check()
     page.get_by_role("button", name="Add up").click()
     answer = page.locator("dl.numbers")

@@ -221,7 +221,7 @@ def test_texts_alone_never_answer_that_people_have_several_rows(client, curator,
     looks = [{"identifies": True}, {}]
     Dataset.objects.filter(pk=dataset.pk).update(column_looks=looks)
     page = shown_first(client, curator, Dataset.objects.get(pk=dataset.pk))
-    assert f"The values of <strong>{name}</strong> look like numbers or codes" in page
+    assert f"Do values of <strong>{name}</strong> say who a person is?" in page
     assert "identifier of people" not in page and "seems to have several rows" not in page
     asked = page[page.index('id="one-row"') : page.index("No, a person can have several rows")]
     assert "button primary" not in asked and "rows with the same" not in asked
@@ -237,7 +237,7 @@ def test_a_case_is_named_beside_what_only_looks_like_a_key(client, curator):
     Dataset.objects.filter(pk=dataset.pk).update(column_looks=[{"identifies": True}] * 2)
     page = shown_first(client, curator, Dataset.objects.get(pk=dataset.pk))
     assert "<strong>N° d&#x27;appel</strong> looks like the number of a case" in page
-    assert "<strong>who</strong> look like numbers or codes" in page
+    assert "Do values of <strong>who</strong> say who a person is?" in page
 
 
 def test_another_column_than_one_of_alike_texts_is_not_chosen_beforehand(client, curator):
