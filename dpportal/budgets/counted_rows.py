@@ -8,20 +8,19 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.platform.listed_names import listed
-from mechanisms.domain import Attribute
 
 
 @dataclass(frozen=True)
 class CountedRows:
     """What decides whether a row counts, beside its own text.
 
-    declared: the columns that it tells of, as they were declared. closed: those that leave rows out, as readers see
-    them. most_drawn: how many rows of a person count at most, drawn anew for each publication; None where a row is a
-    person. is_of_now: whether it counts what a table that lies elsewhere held when it was read. is_of_periods: whether
-    it counts what was sent for its periods, whatever the dataset holds.
+    declared: the columns that it tells of, each with the digest of its declaration. closed: those that leave rows out,
+    as readers see them. most_drawn: how many rows of a person count at most, drawn anew for each publication; None
+    where a row is a person. is_of_now: whether it counts what a table that lies elsewhere held when it was read.
+    is_of_periods: whether it counts what was sent for its periods, whatever the dataset holds.
     """
 
-    declared: frozenset[Attribute] = frozenset()
+    declared: frozenset[tuple[str, str]] = frozenset()
     closed: tuple[str, ...] = ()
     most_drawn: int | None = None
     is_of_now: bool = False
@@ -39,8 +38,8 @@ def differences(own: CountedRows, others: Iterable[tuple[str, CountedRows]]) -> 
     if len({frozenset(rows.closed) for rows in every}) > 1:
         reasons += [_of_own(own)] if own.closed else []
         reasons += [_of_other(title, rows) for title, rows in others if rows.closed]
-    columns = frozenset[Attribute]().union(*(rows.declared for rows in every))
-    if len({column.name for column in columns}) < len(columns):
+    columns = frozenset[tuple[str, str]]().union(*(rows.declared for rows in every))
+    if len({name for name, _digest in columns}) < len(columns):
         reasons.append(_("The columns were not declared in the same way for all of them."))
     drawn = next((rows.most_drawn for rows in every if rows.most_drawn is not None), None)
     if drawn is not None:

@@ -40,12 +40,17 @@ def create_durably(path: Path, content: bytes, parts: Path) -> bool:
 def _complete_part(folder: Path, path: Path, content: bytes) -> Path:
     """A new file with this content, which the disk has. path: where it will be."""
     part = folder / f"{path.parent.name}.{uuid.uuid4().hex}{PART}"
-    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    write_new(part, content)
+    return part
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet, for its owner only, so that the disk has it. Raises FileExistsError."""
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    return part
 
 
 def drop_parts(parts: Path, folder: Path) -> None:

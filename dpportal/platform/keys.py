@@ -14,6 +14,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.core.exceptions import ImproperlyConfigured
 
+from dpportal.platform.durable_files import fsync, write_new
+
 ID_BYTES, NONCE_BYTES = 4, 12
 HEAD_BYTES = ID_BYTES + NONCE_BYTES
 # As Django asks of its own secret: what is shorter, or of hardly any different characters, is no key.
@@ -26,13 +28,13 @@ def make(path: Path, content: str = "") -> None:
     with suppress(FileExistsError):
         path.hardlink_to(part)
     part.unlink()
-    _sync(path.parent)
+    fsync(path.parent)
 
 
 def replace(path: Path, content: str) -> None:
     """Write a key file anew, durably and in one step: whoever reads it sees the former content or this one."""
     _durable_part(path, content).replace(path)
-    _sync(path.parent)
+    fsync(path.parent)
 
 
 def new_secret() -> str:
@@ -47,18 +49,8 @@ def parts_of(path: Path) -> list[Path]:
 
 def _durable_part(path: Path, content: str) -> Path:
     part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+    write_new(part, content.encode())
     return part
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    os.fsync(descriptor)
-    os.close(descriptor)
 
 
 def good(key: str, what: str) -> str:

@@ -20,6 +20,7 @@ from dpportal.charts.counted_word import counted_word, counting_rows
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history.watched import WatchedQuerySet
 from dpportal.jobs.announcements import AnnouncedJob
+from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed import SealedField
 from dpportal.publications.downloads import PublishedFile
@@ -275,7 +276,7 @@ def _counted_rows(release_id: uuid.UUID, *, is_of_now: bool) -> CountedRows:
     release = rows.get(pk=release_id)
     declaration = release.declaration
     return CountedRows(
-        frozenset(release.domain.attributes),
+        frozenset((a.name, json_digest(a.to_json())) for a in release.domain.attributes),
         tuple(a.shown_name for a in release.leaving_attributes if a.leaves_out),
         declaration.max_rows if declaration.unit_column else None,
         is_of_now,

@@ -51,7 +51,7 @@ def cell_sum(
     if rows is None:
         return None
     total = number_of_rows(margins, margin_variances(plan), plan.total)
-    picked = {columns.index(j): _flags(plan.domain.shape[j], picks[j]) for j in requested}
+    picked = {columns.index(j): box_queries.flags((plan.domain.shape[j],), (picks[j],)) for j in requested}
     return CellSum(total * _share(rows, picked), None, None)
 
 
@@ -91,12 +91,6 @@ def _complete_groups(groups: Integers, places: Integers) -> Integers | None:
 def _plain_sum(counts: Integers, law: NoiseLaw) -> CellSum:
     half_width = float(integer_half_widths(law, np.array([counts.size], dtype=np.int64))[0])
     return CellSum(float(counts.sum()), half_width, counts.size)
-
-
-def _flags(cells: int, places: Integers) -> Flags:
-    picked = np.zeros(cells, dtype=bool)
-    picked[places] = True
-    return picked
 
 
 def _share(rows: np.ndarray, within: Mapping[int, Flags]) -> float:
