@@ -21,8 +21,7 @@ def missing_text(dataset: Dataset) -> str:
     others = list(dataset.budgets.all())
     if not others:
         text = _(
-            "%(name)s has no privacy budget yet. Choose what you need and see what it costs; then ask the "
-            "administrators for exactly that. The draft is kept."
+            "%(name)s has no privacy budget yet. Ask the administrators for what this costs. The draft is kept."
         )
         return text % {"name": dataset.name}
     text = _(

@@ -12,13 +12,13 @@ from dpportal.datasets.cell_strip import Strip, strip
 from dpportal.datasets.common_values import common_values
 from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.labels import BETWEEN
+from dpportal.datasets.people_estimate import people_field
 from dpportal.datasets.proposals import lacks_words, proposed
 from dpportal.datasets.shown_declarations import initial_of
 from dpportal.datasets.truths import is_unread
 from dpportal.datasets.unlike_rows import unreadable_text
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
-from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
 from mechanisms.domain import Attribute
 
 # Columns on a page of the table.
@@ -45,17 +45,7 @@ HIDDEN = ("closed", "misfits_to", "edges", "as_numbers", "with_words", "binning"
 class EstimateForm(forms.Form):
     """How many people there are, as the curator thinks; a draft begins with it."""
 
-    people = forms.IntegerField(
-        label=gettext_lazy("Your estimate of the number of people"),
-        help_text=gettext_lazy(
-            "From public knowledge, never from this table. Not published itself; the cost we suggest follows from it."
-        ),
-        required=False,
-        min_value=1,
-        max_value=10**10,
-        widget=WholeInput,
-        error_messages={"invalid": NOT_WHOLE},
-    )
+    people = people_field(label=gettext_lazy("Your estimate of the number of people"), required=False)
 
 
 class RowForm(AttributeForm):

@@ -82,13 +82,18 @@ def scale(epsilon: float, pair: str) -> list[Choice]:
     return sorted([*CHOICES, own], key=attrgetter("value"))
 
 
-def meaning(loss: Loss, delta: float) -> str:
-    """How much the chance of anything may depend on one person, and a remark where that is much."""
+def meaning(loss: Loss, delta: float, *, whole_orders: bool = False) -> str:
+    """How much the chance of anything may depend on one person, and a remark where that is much.
+
+    whole_orders: whether a zCDP loss is read at integer orders alone, as the plan's own statement reads it.
+    """
     pure = loss.definition is Definition.PURE
-    epsilon = float(loss.amount) if pure else zcdp_to_epsilon(float(loss.amount), delta)
+    epsilon = (
+        float(loss.amount) if pure else zcdp_to_epsilon(float(loss.amount), delta, whole_orders=whole_orders)
+    )
     values = {
         "loss": str(loss),
-        "pair": epsilon_delta_text(loss, delta),
+        "pair": epsilon_delta_text(loss, delta, whole_orders=whole_orders),
         "factor": rounded_up(chance_factor(epsilon), 2),
         # Where rows are replaced nobody is left out: how many there are may be public.
         "change": _("changing one person's entries")

@@ -20,6 +20,7 @@ from dpportal.budgets.cost_dial import announce, initial_cost, proposed_anew, wi
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
+from dpportal.publications import cost
 from dpportal.publications.search_progress import chosen_by_hand, from_workers, is_method_as_proposed
 from dpportal.publications.steps import Wizard
 from dpportal.streams import choosing, correction_rule, drafts, prices, services, strategy_page
@@ -27,7 +28,7 @@ from dpportal.streams.access import stream_for
 from dpportal.streams.forms import CHOSEN, CountedForm, StrategyForm
 from dpportal.streams.measure import StreamDraftError
 from dpportal.streams.models import Stream
-from dpportal.streams.series import as_epsilon_delta, promise_of_draft
+from dpportal.streams.series import as_epsilon_delta, promise_of_draft, whole_orders
 from dpportal.streams.services import StreamError
 from mechanisms import registry
 from mechanisms.protocol import PlanError
@@ -167,6 +168,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         **confirming.around(by, draft, budget, columns),
         "counted": counts,
         "half_width": int(strategy_page.half_width(plan)),
+        "meaning": cost.meaning(plan.loss, budget.delta, whole_orders=whole_orders(plan)),
         "statement": promise_of_draft(draft, plan, budget.delta, version),
         "corrections": correction_rule.rule(plan.loss),
         "epsilon_delta": as_epsilon_delta(plan, budget.delta),

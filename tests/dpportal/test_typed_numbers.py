@@ -11,10 +11,10 @@ from django.http import QueryDict
 
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.datasets.forms import AttributeForm
+from dpportal.datasets.people_estimate import people_field
 from dpportal.datasets.typed_days import typed_day
 from dpportal.platform.form_data import form_data
 from dpportal.platform.typed_numbers import decimal_text, whole_text
-from dpportal.releases.products.shared.draft_form import people_field
 
 
 class CostForm(forms.Form):

@@ -14,6 +14,7 @@ from dpportal.budgets import asking, confirming
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.models import Dataset
 from dpportal.platform.typed_numbers import whole_text
+from dpportal.publications import cost
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.publications.steps import Wizard
@@ -160,6 +161,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         **confirming.around(by, draft, budget, draft.columns),
         **planner_of(draft).offer(plan, draft),
         "database_time": database_time(draft),
+        "meaning": cost.meaning(plan.loss, budget.delta),
         "statement": promise_of_draft(draft, plan.loss, budget.delta, version),
         "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "budget": budget,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.datasets.people_estimate import people_field
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.average_group import declared_cells
-from dpportal.releases.products.shared.draft_form import ChoiceForm, DraftError, people_field
+from dpportal.releases.products.shared.draft_form import ChoiceForm, DraftError
 from mechanisms.domain import Attribute, Domain
 
 MAX_COLUMNS, FEW_COLUMNS = 4, 2

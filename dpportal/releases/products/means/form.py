@@ -9,11 +9,12 @@ from django import forms
 from django.forms import BoundField
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.datasets.people_estimate import people_field
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.platform.typed_numbers import DecimalInput
 from dpportal.releases.models import Release
-from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
+from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.accounting import plainly
 from mechanisms.domain import Date, Domain, Integer, Real
 from mechanisms.moments.column import MeasuredColumn, usual_step

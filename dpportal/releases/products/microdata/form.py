@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.datasets.people_estimate import people_field
 from dpportal.platform.json_types import Json
 from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
 from dpportal.releases.models import Release
-from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
+from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.microdata.constraints import HEAVIEST, Wishes
 from mechanisms.microdata.features import DISTANCE, INFORMATION, check_choice
 from mechanisms.microdata.limits import FEWEST_COLUMNS, MOST_COLUMNS, MOST_ROWS, check_columns

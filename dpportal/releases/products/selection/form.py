@@ -8,10 +8,11 @@ from fractions import Fraction
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.datasets.people_estimate import people_field
 from dpportal.platform.json_types import Json
 from dpportal.platform.typed_numbers import DecimalInput
 from dpportal.releases.models import Release
-from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
+from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.domain import Boolean, Domain
 from mechanisms.protocol import PlanError
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile, Score

@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.charts.counted_word import counted_word
 from dpportal.platform.json_types import Json
-from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
 from dpportal.releases.models import Release
 from mechanisms.domain import Domain
 
@@ -27,20 +26,6 @@ class DraftError(Exception):
 
 class AwaitedError(DraftError):
     """A plan that is being worked out; asked for again in some seconds, it is there."""
-
-
-def people_field() -> forms.IntegerField:
-    """How many people the curator thinks there are."""
-    return forms.IntegerField(
-        min_value=1,
-        max_value=10**10,
-        widget=WholeInput,
-        error_messages={"invalid": NOT_WHOLE},
-        help_text=gettext_lazy(
-            "Used to estimate errors and suggest a method. Not published, but the method and the cost that you choose "
-            "by it are. Take it from public knowledge; it need not be exact."
-        ),
-    )
 
 
 def _each_once(chosen: object) -> None:

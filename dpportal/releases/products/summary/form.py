@@ -5,10 +5,11 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext as _, gettext_lazy
 
+from dpportal.datasets.people_estimate import people_field
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.releases.models import Release
-from dpportal.releases.products.shared.draft_form import ChoiceForm, people_field
+from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.domain import Domain
 from mechanisms.summary.mechanism import MAX_COLUMNS, MAX_GROUPS
 

@@ -90,10 +90,9 @@ def test_no_column_is_ticked_before_the_curator_said_which_agree(drawn, client):
     assert page.redirect_chain[-1][0].endswith("/columns/")
     assert page.context["form"]["columns"].value() == [] and not drawn.releases.get().columns
     words = " ".join(page.text.split())
-    assert PICKED in words and "in which all rows of a person say the same" in words
+    assert PICKED in words and "where all rows of a person say the same" in words
     assert (
-        f'<a href="{reverse("datasets:unit", args=[drawn.pk])}">let several rows of a person count</a>'
-        in words
+        f'<a href="{reverse("datasets:unit", args=[drawn.pk])}">let several rows of each count</a>' in words
     )
 
 
