@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 from dpportal.accounts.permissions import current_user
 from dpportal.budgets import asking, confirming
 from dpportal.budgets.ledger import BudgetRefusedError
-from dpportal.datasets.models import Dataset
+from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.platform.json_types import Json
 from dpportal.platform.typed_numbers import whole_text
 from dpportal.publications import cost
 from dpportal.publications.search_progress import from_workers
@@ -33,6 +34,7 @@ from dpportal.releases.wizard import choices, choosing
 from dpportal.releases.wizard.dial import cheaper_amount, turned
 from dpportal.releases.wizard.starting import starting
 from dpportal.serving.files import takes_files
+from mechanisms.accounting import Loss
 from mechanisms.protocol import PlanError
 
 wizard = Wizard(
@@ -161,14 +163,21 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         **confirming.around(by, draft, budget, draft.columns),
         **planner_of(draft).offer(plan, draft),
         "database_time": database_time(draft),
-        "meaning": cost.meaning(plan.loss, budget.delta),
-        "statement": promise_of_draft(draft, plan.loss, budget.delta, version),
-        "epsilon_delta": epsilon_delta_text(plan.loss, budget.delta),
         "budget": budget,
+        **_promised(draft, version, plan.loss, budget.delta),
         "of_periods": of_periods(version.domain(), draft.columns),
         "filled": version.attributes.filter(filled_from_data=True, column__in=draft.columns),
     }
     return _page(request, "review", draft, form, **context)
+
+
+def _promised(draft: Release, version: DomainVersion, loss: Loss, delta: float) -> Json:
+    """What its cost promises, to the curator and to readers. delta: at which ρ is read as ε."""
+    return {
+        "meaning": cost.meaning(loss, delta),
+        "statement": promise_of_draft(draft, loss, delta, version),
+        "epsilon_delta": epsilon_delta_text(loss, delta),
+    }
 
 
 @from_workers
