@@ -36,5 +36,6 @@ def _make() -> None:
     settings.MIGRATION_MODULES = {}
     recorder = MigrationRecorder(connection)
     recorder.ensure_schema()
-    for app, name in MigrationLoader(connection).disk_migrations:
-        recorder.record_applied(app, name)
+    for known, migration in MigrationLoader(connection).disk_migrations.items():
+        for app, name in (*migration.replaces, known):
+            recorder.record_applied(app, name)

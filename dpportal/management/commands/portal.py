@@ -16,6 +16,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 
 from dpportal.accounts.models import Role, User
 from dpportal.datasets import demo_marker
@@ -130,20 +132,19 @@ class Command(BaseCommand):
     def _pending_migrations(self) -> bool:
         """Whether the database has to be brought up to date; a copy of an older one is put aside."""
         try:
-            executor = MigrationExecutor(connection)
-            applied = set(executor.loader.applied_migrations)
-            unknown = applied - set(executor.loader.disk_migrations)
-            pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+            applied = set(MigrationRecorder(connection).applied_migrations())
         except DatabaseError:
             raise CommandError(
                 f"{settings.DATABASES['default']['NAME']} cannot be read as a database. Restore it from a backup, "
                 "or start with an empty folder by --data-dir."
             ) from None
-        if unknown:
+        if _is_of_another_version(applied):
             raise CommandError(
                 "The database was made by another version of the portal, newer than this one or before 1.0. Install "
                 "that version, or start with an empty folder by --data-dir."
             )
+        executor = MigrationExecutor(connection)
+        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
         if applied and pending:
             self._put_copy_aside()
         connection.close()
@@ -187,6 +188,15 @@ class Command(BaseCommand):
         if demo_marker.is_pending():
             self._say("The demonstration is still being loaded; the portal goes on by itself.")
         self._say(f"The portal is running at {address}  (Ctrl-C stops it)")
+
+
+def _is_of_another_version(applied: set[tuple[str, str]]) -> bool:
+    """Whether a database has migrations that are not here, or some of what one here replaces, and not all."""
+    here = MigrationLoader(None).disk_migrations
+    replaced = [set(migration.replaces) for migration in here.values()]
+    return not applied <= set(here).union(*replaced) or any(
+        applied & some and not applied >= some for some in replaced
+    )
 
 
 def _answers(address: str) -> bool:

@@ -39,11 +39,14 @@ def test_a_database_file_that_is_none(tmp_path):
     )
 
 
-def test_a_database_of_a_newer_version(tmp_path):
-    with closing(sqlite3.connect(database(tmp_path / "data"))) as newer:
-        newer.execute("CREATE TABLE django_migrations (id INTEGER PRIMARY KEY, app, name, applied)")
-        newer.execute("INSERT INTO django_migrations VALUES (1, 'releases', '9999_later', '2030-01-01')")
-        newer.commit()
+@pytest.mark.parametrize(
+    "migration", ["9999_later", "0001_initial"], ids=["a newer version", "a part of what is replaced"]
+)
+def test_a_database_of_another_version(tmp_path, migration):
+    with closing(sqlite3.connect(database(tmp_path / "data"))) as other:
+        other.execute("CREATE TABLE django_migrations (id INTEGER PRIMARY KEY, app, name, applied)")
+        other.execute("INSERT INTO django_migrations VALUES (1, 'releases', ?, '2030-01-01')", [migration])
+        other.commit()
     code, said = refused(tmp_path / "data", free_port())
     assert code == 1
     assert said == (
