@@ -24,6 +24,7 @@ from dpportal.operations import (
     strange_objects,
     sweeping,
     withdrawn_again,
+    written_values,
 )
 from dpportal.operations.strange_files import in_scratch, strange_files
 from dpportal.platform import journal, triggers
@@ -40,6 +41,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     yield from checked(_("The history"), broken_chain)
     yield from checked(_("The database's tables"), portal_tables.differences)
     yield from checked(_("Keys of the database's tables"), repeated_rows.found)
+    yield from checked(_("Values in the database's file"), written_values.strange)
     yield from checked(_("The database's triggers"), lost_triggers)
     yield from checked(_("What was added to the database's tables"), strange_objects.found)
     yield from checked(_("Checkpoints"), partial(checkpoints.contradictions, carried))

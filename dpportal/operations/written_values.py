@@ -1,0 +1,56 @@
+"""Values that SQLite's file has in another form than the portal writes them.
+
+SQLite compares identifiers and times as texts. One that is written in another form reads as the same value and is not
+found as it, or sorts elsewhere: a second row can have an identifier that is there, a time that is over can pass for one
+to come. PostgreSQL has types of its own for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from django.db import connection, models
+from django.utils.translation import gettext as _
+
+from dpportal.operations import portal_tables
+
+AnyField: TypeAlias = "models.Field[Any, Any]"
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+_TIME = f"{_DAY} [0-9][0-9]:[0-9][0-9]:[0-9][0-9]"
+# By a field's type, what its values are in SQL; a time has no fraction where it is a whole second.
+FORMS: dict[type[AnyField], str] = {
+    models.UUIDField: "length({0}) = 32 AND {0} NOT GLOB '*[^0-9a-f]*'",
+    models.DateTimeField: f"({{0}} GLOB '{_TIME}' OR {{0}} GLOB '{_TIME}.*' AND substr({{0}}, 21) NOT GLOB '*[^0-9]*')",
+    models.DateField: f"{{0}} GLOB '{_DAY}'",
+}
+
+
+def strange() -> Iterator[str]:
+    """The columns of the portal's tables that hold such values, with their number; nothing on PostgreSQL."""
+    for model in portal_tables.declared() if connection.vendor == "sqlite" else ():
+        for field in model._meta.concrete_fields:
+            table, column = model._meta.db_table, str(field.column)
+            if (form := _form(field)) and (number := _number(table, column, form)):
+                text = _(
+                    "%(number)d values in %(column)s of the table %(table)s are in a form that the portal does not "
+                    "write: they were written past it."
+                )
+                yield text % {"number": number, "column": column, "table": table}
+
+
+def _form(field: AnyField) -> str:
+    """What a column's values are; empty where they can be in one form only."""
+    referred = getattr(field, "target_field", field)
+    return next((form for kind, form in FORMS.items() if isinstance(referred, kind)), "")
+
+
+def _number(table: str, column: str, form: str) -> int:
+    """How many values of a column are in another form."""
+    quote = connection.ops.quote_name
+    right = f"typeof({quote(column)}) = 'text' AND {form.format(quote(column))}"
+    query = f"SELECT count(*) FROM {quote(table)} WHERE {quote(column)} IS NOT NULL AND NOT ({right})"  # noqa: S608 (names of our own models)
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        [number] = cursor.fetchone()
+    return int(number)

@@ -1,0 +1,55 @@
+"""Identifiers and times that were written into SQLite's file in another form than the portal's are named."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from dpportal.operations import verification, written_values
+
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has types for them"),
+]
+
+
+def changed(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA defer_foreign_keys = on")
+        cursor.execute(statement)
+
+
+def named(number: int, column: str, table: str) -> str:
+    return (
+        f"{number} values in {column} of the table {table} are in a form that the portal does not write: they were "
+        "written past it."
+    )
+
+
+def test_all_that_the_portal_writes_has_its_form(dataset, curator):
+    for whole in (True, False):
+        curator.last_login = timezone.now().replace(microsecond=0 if whole else 120_000)
+        curator.save()
+        assert list(written_values.strange()) == []
+
+
+@pytest.mark.parametrize(
+    "form", ["upper(id)", "substr(id, 1, 8) || '-' || substr(id, 9)", "CAST(id AS BLOB)", "id || ' '"]
+)
+def test_an_identifier_in_another_form(dataset, form):
+    assert dataset.pk.hex != dataset.pk.hex.upper()
+    with transaction.atomic():
+        changed(f"UPDATE datasets_dataset SET id = {form}")
+        said = list(written_values.strange())
+        assert said == [named(1, "id", "datasets_dataset")]
+        assert set(said) <= set(verification.problems([]))
+        transaction.set_rollback(True)
+
+
+@pytest.mark.parametrize(
+    "form", ["replace(date_joined, ' ', 'T')", "date_joined || '+05:00'", "date_joined || 'Z'"]
+)
+def test_a_time_in_another_form(curator, form):
+    changed(f"UPDATE accounts_user SET date_joined = {form} WHERE id = {curator.pk}")
+    assert list(written_values.strange()) == [named(1, "date_joined", "accounts_user")]
