@@ -172,7 +172,7 @@ def test_every_public_address_does_little(published, long, monkeypatch) -> None:
 
     monkeypatch.setattr(series, "_series", reading)
     monkeypatch.setattr(storage, "_new_folder", refuse)
-    monkeypatch.setattr(storage, "keep", refuse)
+    monkeypatch.setattr(storage, "keep_all", refuse)
     for name, address in opened:
         read = 0
         work = calls(partial(visitor.get, address))

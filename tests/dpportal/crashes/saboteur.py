@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -100,21 +100,21 @@ PLACES: dict[str, tuple[Any, str, Callable[[Call], Call]]] = {
     points.COUNTED: (records, "keep_counts", before),
     points.BEFORE_COMMIT: (ledger, "spend", after),
     points.AFTER_COMMIT: (execution, "commit", after),
-    points.BUNDLING: (storage, "keep", after),
+    points.BUNDLING: (storage, "keep_all", after),
     points.PUBLISHED: (execution, "finish", after),
 }
 
 
 def only_of_the_bundle(function: Call) -> Call:
-    """Strike after a file of the bundle was stored, not after any other file."""
+    """Strike after the first file of the bundle was stored, and after no other file."""
 
-    def keep(path: Path, name: str) -> str:
-        stored: str = function(path, name)
-        if "/bundle/" in name:
-            strike()
-        return stored
+    def keep_all(files: Mapping[str, Path]) -> None:
+        for name, path in files.items():
+            function({name: path})
+            if "/bundle/" in name:
+                strike()
 
-    return keep
+    return keep_all
 
 
 if AHEAD:
