@@ -1,8 +1,8 @@
 """Values that SQLite's file has in another form than the portal writes them.
 
-SQLite compares identifiers and times as texts. One that is written in another form reads as the same value and is not
-found as it, or sorts elsewhere: a second row can have an identifier that is there, a time that is over can pass for one
-to come. PostgreSQL has types of its own for both.
+SQLite takes any value in any column, and compares identifiers and times as texts. What is written in another form reads
+as one value and is found as another: a second row can have an identifier that is there, a time that is over can pass
+for one to come, and a 2 is yes in a query and no in a program. PostgreSQL has types for all of them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,22 @@ from dpportal.operations import portal_tables
 AnyField: TypeAlias = "models.Field[Any, Any]"
 _DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 _TIME = f"{_DAY} [0-9][0-9]:[0-9][0-9]:[0-9][0-9]"
+_TEXT = "typeof({0}) = 'text'"
 # By a field's type, what its values are in SQL; a time has no fraction where it is a whole second.
 FORMS: dict[type[AnyField], str] = {
-    models.UUIDField: "length({0}) = 32 AND {0} NOT GLOB '*[^0-9a-f]*'",
-    models.DateTimeField: f"({{0}} GLOB '{_TIME}' OR {{0}} GLOB '{_TIME}.*' AND substr({{0}}, 21) NOT GLOB '*[^0-9]*')",
-    models.DateField: f"{{0}} GLOB '{_DAY}'",
+    models.UUIDField: f"{_TEXT} AND length({{0}}) = 32 AND {{0}} NOT GLOB '*[^0-9a-f]*'",
+    models.DateTimeField: f"{_TEXT} AND ({{0}} GLOB '{_TIME}' "
+    f"OR {{0}} GLOB '{_TIME}.*' AND substr({{0}}, 21) NOT GLOB '*[^0-9]*')",
+    models.DateField: f"{_TEXT} AND {{0}} GLOB '{_DAY}'",
+    models.BooleanField: "typeof({0}) = 'integer' AND {0} IN (0, 1)",
+    models.IntegerField: "typeof({0}) = 'integer'",
+    models.DecimalField: "typeof({0}) IN ('integer', 'real')",
+    models.FloatField: "typeof({0}) IN ('integer', 'real')",
+    models.BinaryField: "typeof({0}) = 'blob'",
+    models.CharField: _TEXT,
+    models.TextField: _TEXT,
+    models.JSONField: _TEXT,
+    models.GenericIPAddressField: _TEXT,
 }
 
 
@@ -40,7 +51,7 @@ def strange() -> Iterator[str]:
 
 
 def _form(field: AnyField) -> str:
-    """What a column's values are; empty where they can be in one form only."""
+    """What a column's values are; empty where that is not known of its type."""
     referred = getattr(field, "target_field", field)
     return next((form for kind, form in FORMS.items() if isinstance(referred, kind)), "")
 
@@ -48,8 +59,9 @@ def _form(field: AnyField) -> str:
 def _number(table: str, column: str, form: str) -> int:
     """How many values of a column are in another form."""
     quote = connection.ops.quote_name
-    right = f"typeof({quote(column)}) = 'text' AND {form.format(quote(column))}"
-    query = f"SELECT count(*) FROM {quote(table)} WHERE {quote(column)} IS NOT NULL AND NOT ({right})"  # noqa: S608 (names of our own models)
+    right = form.format(quote(column))
+    wrong = f"{quote(column)} IS NOT NULL AND NOT ({right})"
+    query = f"SELECT count(*) FROM {quote(table)} WHERE {wrong}"  # noqa: S608 (names of our own models)
     with connection.cursor() as cursor:
         cursor.execute(query)
         [number] = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Identifiers and times that were written into SQLite's file in another form than the portal's are named."""
+"""Values that were written into SQLite's file in another form than the portal's are named."""
 
 from __future__ import annotations
 
@@ -53,3 +53,11 @@ def test_an_identifier_in_another_form(dataset, form):
 def test_a_time_in_another_form(curator, form):
     changed(f"UPDATE accounts_user SET date_joined = {form} WHERE id = {curator.pk}")
     assert list(written_values.strange()) == [named(1, "date_joined", "accounts_user")]
+
+
+@pytest.mark.parametrize(
+    ("column", "form"), [("is_active", "2"), ("is_active", "'yes'"), ("first_name", "x'41'")]
+)
+def test_a_value_of_another_kind(curator, column, form):
+    changed(f"UPDATE accounts_user SET {column} = {form} WHERE id = {curator.pk}")
+    assert list(written_values.strange()) == [named(1, column, "accounts_user")]
