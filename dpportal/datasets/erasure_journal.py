@@ -1,8 +1,8 @@
 """Which datasets' records were erased, as it is remembered outside the database: a file for each, with its receipt.
 
 A database that was put back from an older copy has them as records that can be counted, with the key that was
-destroyed. The file is created before the transaction commits that erases: whoever dies between the two leaves an
-erasure that is done later.
+destroyed. The file is created once the transaction has committed that erases, so a commit that fails erases nothing
+later; where somebody dies between the two, the sweep creates it.
 """
 
 from __future__ import annotations

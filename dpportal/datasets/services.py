@@ -332,7 +332,7 @@ def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> Non
         _forget_records(dataset, **still)
         receipts.destroy_key(dataset, files, by, because)
         audit.record(by, "erased records", dataset, because)
-        receipts.remember(dataset.pk)
+        transaction.on_commit(lambda: receipts.remember(dataset.pk))
     _erase_files(dataset)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from itertools import chain
 from uuid import UUID
 
@@ -17,6 +18,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts import audit
 from dpportal.budgets import charge_journal
+from dpportal.jobs.clock import database_now
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.publications import publishing, withdrawal_journal
 from dpportal.publications.draft import PUBLIC, Publication
@@ -26,6 +28,8 @@ from dpportal.streams.models import Stream
 log = logging.getLogger(__name__)
 KINDS: tuple[type[Publication], ...] = (Release, Stream)
 WITHDRAWN = Q(withdrawn_at__isnull=False)
+# For so long the sweep looks whether a withdrawal is remembered: a portal that stood still looks at all when it starts.
+LOOKED_AFTER = timedelta(days=1)
 
 
 def sweep() -> None:
@@ -36,8 +40,10 @@ def sweep() -> None:
     for publication in _of(Q(withdrawn_at=None, pk__in=known)):
         if publication.is_publishable:
             _try(publication, publishing.withdraw_again)
-    for publication in _of(WITHDRAWN & ~Q(pk__in=known)):
-        _try(publication, publishing.remember_withdrawal)
+            _try(publication, publishing.remember)
+    late = Q(withdrawn_at__gt=database_now() - LOOKED_AFTER) | ~Q(pk__in=known)
+    for publication in _of(WITHDRAWN & late):
+        _try(publication, publishing.remember)
 
 
 def check() -> list[Publication]:
@@ -51,7 +57,7 @@ def check() -> list[Publication]:
 def remember_all() -> None:
     """Remember each withdrawal that the database has."""
     for publication in [] if _known_ids() is None else _of(WITHDRAWN):
-        _try(publication, publishing.remember_withdrawal)
+        _try(publication, publishing.remember)
 
 
 def findings() -> list[Publication]:
@@ -66,7 +72,8 @@ def contradictions() -> Iterator[str]:
     """What is public and was withdrawn, or of which the memory cannot be read, in sentences."""
     for publication in _of(PUBLIC & Q(pk__in=_known_ids() or ())):
         try:
-            if withdrawal_journal.withdrawal_of(publication.pk):
+            withdrawal = withdrawal_journal.withdrawal_of(publication.pk)
+            if withdrawal and withdrawal.is_newer(publication.published_at):
                 text = _("%(name)s is public, and the portal's memory has that it was withdrawn.")
                 yield text % {"name": publication}
         except MemoryFaultError as fault:

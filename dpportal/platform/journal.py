@@ -3,8 +3,9 @@
 Each fact is a file, created once under a name that the transaction fixed, and never written over: a second writer,
 however late it wakes, finds the first one's file. A file is sealed with the key that is outside the database, too, and
 bound to its name, so that an edited or swapped file is noticed. It is written durably before its transaction commits,
-so the journal has everything that people could see. The folder is not part of the database's backup: put back together
-with an old database, it would lack the same. Settings and pages call the journal “memory”.
+so the journal has everything that people could see; what takes something away (a withdrawal, an erasure) is written
+right after, so that an act that failed is not done later. The folder is not part of the database's backup: put back
+together with an old database, it would lack the same. Settings and pages call the journal “memory”.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
     """Show it to everyone; False for one that is public, which stays as it is, with the time of its publication.
 
     require: called once nobody else changes it; raises why it cannot be published, or not by this person. Raises
-    MemoryFaultError where it was withdrawn, and cannot be remembered as public again.
+    MemoryFaultError where it was withdrawn, and the memory cannot be read, which is to have it as public again.
     """
     rows = _rows_of(publication)
     publication.refresh_from_db(from_queryset=rows.select_for_update())
@@ -166,7 +166,7 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
     audit.record(by, "published", publication, after_comparison(publication))
     transaction.on_commit(lambda: published.send(type(publication), publication=publication), robust=True)
     if withdrawal_journal.withdrawal_of(publication.pk):
-        withdrawal_journal.remember(publication.pk, None)
+        transaction.on_commit(lambda: _remember_soon(publication))
     return True
 
 
@@ -175,42 +175,53 @@ def withdraw(publication: Publication, by: User, because: str) -> bool:
     """Take it off the public pages; False if it is not public. The budget stays spent: what was seen was seen.
 
     because: the reason, which stands in place of the page. Where the memory cannot be reached it is taken off all the
-    same: the next look remembers it (`remember_withdrawal`).
+    same: the next look remembers it.
     """
     public = _rows_of(publication).filter(PUBLIC, pk=publication.pk)
     if not public.update(withdrawn_at=database_now(), withdrawn_because=because):
         return False
     audit.record(by, "withdrew", publication, after_comparison(publication))
-    try:
-        remember_withdrawal(publication)
-    except MemoryFaultError as fault:
-        log.warning("a withdrawal is remembered later: %s", fault)
+    transaction.on_commit(lambda: _remember_soon(publication))
     return True
 
 
-@transaction.atomic
-def remember_withdrawal(publication: Publication) -> None:
-    """Remember outside the database that it is withdrawn, and why, unless that or a later withdrawal is remembered.
+def _remember_soon(publication: Publication) -> None:
+    """At once; where the memory cannot be reached, at the next look."""
+    try:
+        remember(publication)
+    except MemoryFaultError as fault:
+        log.warning("what was withdrawn or published again is remembered later: %s", fault)
 
-    Raises MemoryFaultError.
+
+@transaction.atomic
+def remember(publication: Publication) -> None:
+    """Remember outside the database that it is withdrawn, and why, or public again, unless that is remembered.
+
+    Of two who come out of turn both remember what the database says. Raises MemoryFaultError.
     """
     publication.refresh_from_db(from_queryset=_rows_of(publication).select_for_update())
-    if publication.withdrawn_at is None:
-        return
-    withdrawal, known = Withdrawal.of(publication), withdrawal_journal.withdrawal_of(publication.pk)
-    if known is None or withdrawal.is_newer(known):
-        withdrawal_journal.remember(publication.pk, withdrawal)
+    known = withdrawal_journal.withdrawal_of(publication.pk)
+    if publication.withdrawn_at is not None:
+        withdrawal = Withdrawal.of(publication)
+        if known is None or withdrawal.is_newer(known.at):
+            withdrawal_journal.remember(publication.pk, withdrawal)
+    elif known and publication.published_at and not known.is_newer(publication.published_at):
+        withdrawal_journal.remember(publication.pk, None)
 
 
 @transaction.atomic
 def withdraw_again(publication: Publication) -> bool:
     """Take off what was withdrawn since the copy that the database was put back from; False if nothing was to be done.
 
-    Raises MemoryFaultError.
+    What was published after the withdrawal that is remembered was published again, and stays. Raises MemoryFaultError.
     """
     publication.refresh_from_db(from_queryset=_rows_of(publication).select_for_update())
     withdrawal = withdrawal_journal.withdrawal_of(publication.pk)
-    if publication.withdrawn_at is not None or withdrawal is None:
+    if (
+        publication.withdrawn_at is not None
+        or not withdrawal
+        or not withdrawal.is_newer(publication.published_at)
+    ):
         return False
     _rows_of(publication).filter(pk=publication.pk).update(**withdrawal.fields)
     audit.record_own(WITHDRAWN_AGAIN, publication)

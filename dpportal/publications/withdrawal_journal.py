@@ -2,8 +2,9 @@
 
 A database that was put back from an older copy has publications as public that people have taken back since. The
 newest file of a publication says how it was left: withdrawn, and why, or public again. Of one that was never withdrawn
-there is none. A file is created before the transaction commits that it tells of. So whoever dies between the two leaves
-a withdrawal that is done later, or one that is remembered again by the next look.
+there is none. A file is created once the transaction has committed that it tells of, so a commit that fails leaves
+nothing here; where somebody dies between the two, the next look remembers what the database says. Whether that is older
+or newer than a withdrawal here, the times of both tell.
 """
 
 from __future__ import annotations
@@ -34,16 +35,20 @@ class Withdrawal:
         assert published is not None and withdrawn is not None
         return cls(published.isoformat(), withdrawn.isoformat(), publication.withdrawn_because)
 
-    def is_newer(self, other: Withdrawal) -> bool:
-        """Whether it was withdrawn so after another time that it was."""
-        return datetime.fromisoformat(self.withdrawn_at) > datetime.fromisoformat(other.withdrawn_at)
+    @property
+    def at(self) -> datetime:
+        return datetime.fromisoformat(self.withdrawn_at)
+
+    def is_newer(self, than: datetime | None) -> bool:
+        """Whether it was withdrawn so after a moment; True where there is none."""
+        return than is None or self.at > than
 
     @property
     def fields(self) -> dict[str, datetime | str]:
         """What a withdrawn publication has in the database."""
         return {
             "published_at": datetime.fromisoformat(self.published_at),
-            "withdrawn_at": datetime.fromisoformat(self.withdrawn_at),
+            "withdrawn_at": self.at,
             "withdrawn_because": self.because,
         }
 
@@ -60,7 +65,7 @@ def withdrawal_of(publication_id: UUID) -> Withdrawal | None:
 def remember(publication_id: UUID, withdrawal: Withdrawal | None) -> None:
     """Remember that it is withdrawn, or with None that it is public again, whatever was remembered before.
 
-    In the transaction that says so, which holds its row. Raises MemoryFaultError.
+    In a transaction that holds its row, which says so. Raises MemoryFaultError.
     """
     number, content = _newest(publication_id) + 1, {"withdrawal": asdict(withdrawal) if withdrawal else None}
     while not journal.create(_name(publication_id, number), content):

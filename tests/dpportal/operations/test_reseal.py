@@ -50,6 +50,7 @@ def resealed() -> str:
     return said.getvalue()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_after_one_command_the_former_key_is_needed_no_more(old, settings):
     settings.STREAM_KEYS = Keyring(NEW, OLD)
     publish(old.pk, [Update(2, (3,), "typed")])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from django.conf import settings
+from django.db import transaction
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
@@ -15,7 +18,7 @@ from dpportal.operations.strange_files import strange_files
 from dpportal.platform import journal
 from tests.dpportal import building
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
@@ -69,6 +72,15 @@ def test_erasing_does_not_wait_for_the_memory(dataset):
     sweeping.sweep_jobs()
     assert erasure_journal.receipt_of(dataset.pk) == receipts.of(dataset.pk).document
     assert not [name for name in strange_files() if name.startswith("memory/")]
+
+
+def test_an_erasure_whose_commit_failed_is_not_done_later(dataset):
+    with suppress(RuntimeError), transaction.atomic():
+        services.erase(dataset, dataset.owner)
+        raise RuntimeError("as where the database ends at the last moment")
+    assert not erasure_journal.known_ids()
+    sweeping.sweep_jobs()
+    assert Dataset.objects.get(pk=dataset.pk).state == "stored" and receipts.of(dataset.pk) is None
 
 
 def test_without_the_memory_nothing_is_claimed(dataset, put_back):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.db import transaction
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
@@ -21,7 +24,8 @@ from dpportal.releases.models import Release, ReleaseJob
 from dpportal.streams import services as stream_services
 from tests.dpportal.streams.building import open_stream
 
-pytestmark = pytest.mark.django_db
+# What is remembered is remembered once it is committed.
+pytestmark = pytest.mark.django_db(transaction=True)
 BECAUSE = "It names a village"
 AS_NEVER_WITHDRAWN = {"withdrawn_at": None, "withdrawn_because": ""}
 AS_NEVER_PUBLISHED = {**AS_NEVER_WITHDRAWN, "published_at": None}
@@ -150,3 +154,48 @@ def test_its_files_are_the_portals_own(withdrawn):
     name = f"{withdrawal_journal.FOLDER}/{withdrawn.pk}/2"
     (settings.MEMORY_DIR / name).write_bytes(b"not sealed")
     assert f"memory/{name}" in list(strange_files())
+
+
+class CommitFailedError(Exception):
+    """As where the database ends at the last moment."""
+
+
+@contextmanager
+def failing_commit() -> Iterator[None]:
+    with suppress(CommitFailedError), transaction.atomic():
+        yield
+        raise CommitFailedError
+
+
+def test_a_withdrawal_whose_commit_failed_is_not_done_later(ready):
+    services.publish(ready, ready.created_by)
+    with failing_commit():
+        services.withdraw(ready, ready.created_by, BECAUSE)
+    sweeping.sweep_jobs()
+    assert fresh(ready).is_public and files_of(ready) == []
+
+
+def test_what_could_not_be_published_again_is_withdrawn_after_a_restore(withdrawn):
+    with failing_commit():
+        services.publish(withdrawn, withdrawn.created_by)
+    assert files_of(withdrawn) == ["1"]
+    put_back(withdrawn, **AS_NEVER_WITHDRAWN)
+    assert restore_check.check().withdrawn == [withdrawn]
+
+
+def test_what_was_published_again_and_not_yet_remembered_stays_public(withdrawn, monkeypatch):
+    """Whoever did it died in between. A withdrawal after that is remembered, too."""
+    with monkeypatch.context() as dying:
+        dying.setattr(publishing, "remember", lambda _publication: None)
+        services.publish(withdrawn, withdrawn.created_by)
+    assert files_of(withdrawn) == ["1"]
+    assert not any("has that it was withdrawn" in line for line in verification.problems([]))
+    sweeping.sweep_jobs()
+    assert fresh(withdrawn).is_public and files_of(withdrawn) == ["1", "2"]
+    with monkeypatch.context() as dying:
+        dying.setattr(publishing, "remember", lambda _publication: None)
+        services.withdraw(withdrawn, withdrawn.created_by, "Again")
+    sweeping.sweep_jobs()
+    assert files_of(withdrawn) == ["1", "2", "3"]
+    sweeping.sweep_jobs()
+    assert files_of(withdrawn) == ["1", "2", "3"]
