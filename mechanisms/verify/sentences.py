@@ -115,7 +115,12 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("Drawn are # of # groups", "drawn", "groups"),
     # Summaries.
     *(
-        (f"# to # % are # {end}", "percent summary interval_lower", "percent summary interval_upper", "bounds")
+        (
+            f"# to # % are # {end}",
+            "percent summary interval_lower",
+            "percent summary interval_upper",
+            "bounds",
+        )
         for end in ("or below", "or above")
     ),
     ("how many lie in each of # steps of equal width", "equal steps"),

@@ -202,7 +202,7 @@ def rows_of(
     estimates: Sequence[tuple[ColumnEstimates, int]],
     styles: Mapping[str, str],
 ) -> list[Json]:
-    """Rows of labels, and of each number its text with its margin and what it is sorted by; a column has the same decimals.
+    """Rows of labels, and of each number its text and what it is sorted by; a column has the same decimals.
 
     estimates: of which column's estimates, and of which group, each row is.
     """
