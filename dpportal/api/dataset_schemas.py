@@ -143,6 +143,7 @@ class ReadingSaid(Strict):
     note_words: Option = None
     decimal: Option = None
     thousands: Option = None
+    units: Option = None
     date_format: Option = None
     own_format: Option = None
     strip: Option = None

@@ -72,9 +72,11 @@ DATE_FORMATS = [
     ("month-first", _("Month first: 01/31/2024")),
     ("own", _("My own format")),
 ]
+NO_UNIT = "none"
 NAMED_FORMATS = ("iso", "day-first", "month-first")
 WRONG_OPTIONS = {
     "thousands": _("The thousands mark and the decimal mark must differ. Change one of the two."),
+    "units": _("A unit has one to ten letters or signs, without digits, spaces, commas or brackets."),
     "date_format": _(
         "Write the format with %d, %m (or %b, %B for English names) and %Y (or %y) once each, and if there is a time "
         "%H, %M and %S; for example %d.%m.%Y."
@@ -132,6 +134,15 @@ class ReadingForm(forms.Form):
     )
     decimal = forms.ChoiceField(label=_("decimal mark in numbers"), choices=DECIMALS, required=False)
     thousands = forms.ChoiceField(label=_("thousands mark in numbers"), choices=THOUSANDS, required=False)
+    units = forms.CharField(
+        label=_("units behind numbers"),
+        required=False,
+        max_length=200,
+        help_text=_(
+            "Separated by spaces, for example: € % kg. Then 35 kg is read as 35. If empty, as the first rows suggest; "
+            "none: such texts are no numbers."
+        ),
+    )
     date_format = forms.ChoiceField(label=_("format of dates"), choices=DATE_FORMATS, required=False)
     own_format = forms.CharField(
         label=_("my own format of dates"),
@@ -157,7 +168,7 @@ class ReadingForm(forms.Form):
 
     def _check(self, data: CleanedData) -> None:
         words: dict[str, tuple[str, ...]] = {}
-        for name in ("missing", "note_words"):
+        for name in ("missing", "note_words", "units"):
             try:
                 words[name] = tuple(shlex.split(data.get(name, "").replace("\\", "\\\\"), posix=True))
             except ValueError:
@@ -171,6 +182,7 @@ class ReadingForm(forms.Form):
 
     @staticmethod
     def _declared(data: CleanedData, words: dict[str, tuple[str, ...]]) -> ReadOptions:
+        units = () if words["units"] == (NO_UNIT,) else words["units"] or None
         own = data["date_format"] == "own"
         return ReadOptions(
             delimiter=data.get("delimiter") or None,
@@ -178,7 +190,9 @@ class ReadingForm(forms.Form):
             header=data.get("header") != "data",
             thousands="" if data["thousands"] == "none" else data["thousands"] or None,
             decimal=data["decimal"] or None,
-            **words,
+            missing=words["missing"],
+            note_words=words["note_words"],
+            units=units,
             strip=data["strip"] != "kept",
             date_format=data["own_format"] if own else data["date_format"] or None,
             quote="" if data.get("quote") == "none" else data.get("quote") or '"',
@@ -249,4 +263,5 @@ def _initial(options: ReadOptions) -> Json:
         "own_format": options.date_format if own else "",
         "missing": shlex.join(options.missing),
         "note_words": shlex.join(options.note_words),
+        "units": NO_UNIT if options.units == () else shlex.join(options.units or ()),
     }
