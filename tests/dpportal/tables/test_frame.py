@@ -202,6 +202,34 @@ def test_a_first_row_of_missing_words_is_no_line_of_units(tmp_path):
         assert (facts.options.header_lines, len(rows)) == (1, 10)
 
 
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (
+            "Persons;;;Household\nWho;;Where;\nage;sex;region;size\n",
+            ["Persons: Who: age", "Persons: Who: sex", "Persons: Where: region", "Household: size"],
+        ),
+        (
+            "id;Persons;;\n;Who;;Where\n;age;sex;region\n",
+            ["id", "Persons: Who: age", "Persons: Who: sex", "Persons: Where: region"],
+        ),
+    ],
+)
+def test_a_third_line_of_names_is_joined_as_two_are(tmp_path, lines, names):
+    """Two lines gave each column some name, so the third was read as a row; and a group reached into the next one."""
+    rows = "".join(f"{20 + n};{'fm'[n % 2]};north;{n % 4}\n" for n in range(9))
+    facts, read_rows = read(tmp_path, f"Table 1\n\n{lines}{rows}".encode(), "t.csv")
+    assert [column.name for column in facts.columns] == names
+    assert facts.options.header_lines == 3 and len(read_rows) == 9
+
+
+def test_a_first_row_of_texts_below_two_lines_of_names_stays_a_row(tmp_path):
+    content = "Persons;;Household\nage;sex;\n" + "20-29;f;small\n30-39;m;large\n" * 9
+    facts, read_rows = read(tmp_path, content.encode(), "t.csv")
+    assert [column.name for column in facts.columns] == ["Persons: age", "Persons: sex", "Household"]
+    assert len(read_rows) == 18
+
+
 def test_a_row_is_never_proposed_as_names(tmp_path):
     with pytest.raises(UploadFault) as refused:
         read(tmp_path, b"id,name,,\n17,Anna,x,y\n18,Ben,x,z\n", "t.csv")
