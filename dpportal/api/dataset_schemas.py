@@ -137,6 +137,7 @@ class ReadingSaid(Strict):
     quote: Option = None
     encoding: Option = None
     sheet: Option = None
+    fill_merged: Option = None
     title_lines: Whole | None = None
     header_lines: Whole | None = None
     fewest_filled: Whole | None = None

@@ -28,6 +28,7 @@ PROPOSED = ("", _("As the first rows suggest"))
 DELIMITERS = [PROPOSED, (",", _("Comma ,")), (";", _("Semicolon ;")), ("\t", _("Tab")), ("|", _("Bar |"))]
 HEADERS = [("names", _("Holds the names of the columns")), ("data", _("Contains data"))]
 SPACES = [("ignored", _("Do not count")), ("kept", _("Keep them"))]
+MERGED = [("first", _("Only the first row has the value")), ("filled", _("Fill down: each row has it"))]
 QUOTES = [('"', _('Double quotes "…"')), ("'", _("Single quotes '…'")), ("none", _("Nothing"))]
 ENCODINGS = [
     PROPOSED,
@@ -102,6 +103,12 @@ class ReadingForm(forms.Form):
         required=False,
         max_length=LONGEST_SHEET,
         help_text=_("If empty, we read the first sheet that is not hidden."),
+    )
+    fill_merged = forms.ChoiceField(
+        label=_("merged cells of a workbook"),
+        choices=MERGED,
+        required=False,
+        help_text=_("Fill down where a merged cell holds for every row that it reaches over."),
     )
     title_lines = forms.IntegerField(
         label=_("lines above the names"),
@@ -200,6 +207,7 @@ class ReadingForm(forms.Form):
             title_lines=data.get("title_lines"),
             header_lines=data.get("header_lines"),
             fewest_filled=data.get("fewest_filled") or 0,
+            fill_merged=data.get("fill_merged") == "filled",
         )
 
     def options(self) -> ReadOptions:
@@ -220,7 +228,7 @@ def reading_form(dataset: Dataset, data: Mapping[str, object] | None = None) -> 
     if sheets:
         name_sheets(form, [Sheet(**sheet) for sheet in sheets])
     elif "format" in dataset.facts and not formats.has_sheets(dataset.facts["format"]):
-        del form.fields["sheet"]
+        del form.fields["sheet"], form.fields["fill_merged"]
     return form
 
 
@@ -256,6 +264,7 @@ def _initial(options: ReadOptions) -> Json:
     return {
         **options.to_json(),
         "header": "names" if options.header else "data",
+        "fill_merged": "filled" if options.fill_merged else "first",
         "strip": "ignored" if options.strip else "kept",
         "quote": options.quote or "none",
         "thousands": "none" if options.thousands == "" else options.thousands,

@@ -40,7 +40,7 @@ ENCODINGS = (
 # The options by which the fields of a file are found.
 FINDING = (
     *("delimiter", "encoding", "header", "quote", "sheet"),
-    *("title_lines", "header_lines", "fewest_filled", "note_words"),
+    *("title_lines", "header_lines", "fewest_filled", "note_words", "fill_merged"),
 )
 # A unit has no digits, no marks of numbers, and nothing that is a sign of patterns within brackets.
 UNIT = r"[^\d\s.,'\u2019+\-\[\]\\^][^\d\s,'\u2019\[\]\\^]{0,9}"
@@ -66,10 +66,11 @@ class ReadOptions:
     Needed to find the fields: delimiter, quote ("" for none), encoding and header (whether the first line holds the
     names) of CSV and TSV, sheet of XLSX; of all of these title_lines (above the names) and header_lines (that hold
     them, and are joined). A line with fewer values than fewest_filled, or that begins with one of note_words, is no
-    row but a note: each line is judged by its own text, so that nobody's row decides on another. Applied to each
-    field's text when it is counted: decimal and thousands ("" for none), missing (texts that mean "no value",
-    beside the empty field), strip (spaces around a value do not count), date_format ("iso", "day-first", "month-
-    first" or strptime letters), units (texts behind a number that are no part of it: 35 kg is 35).
+    row but a note: each line is judged by its own text, so that nobody's row decides on another. fill_merged: whether
+    of merged cells of a workbook, which it lists, each in the first column has the first one's value; else only that.
+    Applied to each field's text when it is counted: decimal and thousands ("" for none), missing (texts that mean "no
+    value", beside the empty field), strip (spaces around a value do not count), date_format ("iso", "day-first",
+    "month-first" or strptime letters), units (texts behind a number that are no part of it: 35 kg is 35).
     """
 
     delimiter: str | None = None
@@ -87,6 +88,7 @@ class ReadOptions:
     fewest_filled: int = 0
     note_words: tuple[str, ...] = ()
     units: tuple[str, ...] | None = None
+    fill_merged: bool = False
 
     def __post_init__(self) -> None:
         _check("delimiter", self.delimiter, DELIMITERS, "a comma, a semicolon, a tab or a vertical bar")

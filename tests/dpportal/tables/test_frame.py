@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from dpportal.tables import first_rows, look
 from dpportal.tables.facts import TableFacts
 from dpportal.tables.faults import UploadFault
-from dpportal.tables.formats import Reading
+from dpportal.tables.formats import Reading, merged_cells
 from dpportal.tables.formats.frame import Line, is_note, proposed_notes
 from dpportal.tables.formats.import_worker import convert_here
+from dpportal.tables.formats.merged_cells import MergedColumn, merged_columns
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 
 MESSY = """Ministry of Labour, Department of Statistics
@@ -116,6 +118,28 @@ def test_merged_titles_and_names_lose_no_value_and_are_not_spoken_of(tmp_path):
     assert whole.oddities.merged_ranges == 0
     more = read(tmp_path, sheet(tmp_path, "A6:A7", "D9:E9"), "t.xlsx", sheet="Table 3", **RULE)[0]
     assert more.oddities.merged_ranges == 2
+
+
+def test_merged_cells_are_filled_down_where_that_is_declared(tmp_path):
+    """Offices merge a district over its rows: all rows but the first had none. Names and blank rows stay."""
+    merged, options = ("A6:A9", "D6:E7"), {"sheet": "Table 3", **RULE}
+    plain = read(tmp_path, sheet(tmp_path, *merged), "t.xlsx", **options)[1]
+    assert [(row[0], row[3]) for row in plain] == [("North", "2100.5"), (None, None), (None, "0")]
+    facts, rows = read(tmp_path, sheet(tmp_path, *merged), "t.xlsx", **options, fill_merged=True)
+    assert [(row[0], row[3]) for row in rows] == [("North", "2100.5"), ("North", "2100.5"), ("North", "0")]
+    assert [column.name for column in facts.columns][:2] == NAMES[:2]
+    assert (facts.oddities.merged_ranges, facts.options.fill_merged) == (0, True)
+
+
+def test_ranges_are_read_across_pieces_and_more_than_there_may_be_are_refused(monkeypatch):
+    markup = b"".join(b'<mergeCell ref="AB%d:AC%d"/>' % (3 * n, 3 * n + 1) for n in range(1, 60))
+    expected = [MergedColumn(28, 3 * n, 3 * n + 1) for n in range(1, 60)]
+    for piece in (300, 301, 977):
+        monkeypatch.setattr(merged_cells, "PIECE_BYTES", piece)
+        assert merged_columns(io.BytesIO(b"<x/>" + markup + b'<mergeCell ref="A1:C1"/>')) == expected
+    monkeypatch.setattr(merged_cells, "MOST_RANGES", 50)
+    with pytest.raises(UploadFault, match="merged ranges"):
+        merged_columns(io.BytesIO(markup))
 
 
 @pytest.mark.slow
