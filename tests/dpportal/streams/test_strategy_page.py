@@ -53,7 +53,9 @@ def test_no_method_has_a_better_number_on_the_dial_than_the_recommended_one(curi
     assert margins == sorted(margins) and len(margins) == 2 and ends[1] < ends[0]
     address = f"/streams/{draft.pk}/strategy/dial/"
     first, second = (
-        curious.get(address, {"epsilon": str(draft.amount), "mechanism": choice["offer"].mechanism.name}).json()
+        curious.get(
+            address, {"epsilon": str(draft.amount), "mechanism": choice["offer"].mechanism.name}
+        ).json()
         for choice in shown["recommended"]
     )
     assert first["half_width"] < second["half_width"]
