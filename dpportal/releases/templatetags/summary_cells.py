@@ -18,6 +18,10 @@ register = template.Library()
 MARGIN = re.compile(r" (\[[^\]]*\]|± .*?(?=$|\)|, | \())")
 MARKUP = re.compile(r"""[&<>"']""")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+# Between a cell's numbers, and letters of one that a phone has room for beside the names of rows.
+BETWEEN, LONGEST_PART = re.compile(r" (?=\()|(?<=,) "), 27
+# Of differences, whose columns are narrow.
+SIGNS = "+−"
 IN_ONE_LINE = r'<span class="in-one-line">\g<0></span>'
 SMALLER = r' <small class="range in-one-line">\1</small>'
 
@@ -72,7 +76,7 @@ def _nothing() -> str:
 
 
 def _cell(cell: Json, nothing: str) -> str:
-    told = _with_margins(_escaped(cell["text"])) or nothing
+    told = _with_margins(_escaped(cell["text"])) if cell["text"] else nothing
     if true := cell.get("true"):
         outside = f" <strong>{escape(_('outside'))}</strong>" if cell.get("outside") else ""
         words = escape(_("true: %(value)s") % {"value": true})
@@ -81,9 +85,15 @@ def _cell(cell: Json, nothing: str) -> str:
 
 
 def _with_margins(text: str) -> str:
-    """Margins smaller; lines end between a number and its margin or the next number, and nowhere else."""
-    text = unbroken(MARGIN.sub(SMALLER, text))
-    return DAY.sub(IN_ONE_LINE, text) if "-" in text else text
+    """Margins smaller; lines end between two numbers, and before the ends of a long margin."""
+    told = " ".join([_in_one_line(part) for part in BETWEEN.split(text)])
+    return DAY.sub(IN_ONE_LINE, told) if "-" in text else told
+
+
+def _in_one_line(part: str) -> str:
+    told = unbroken(MARGIN.sub(SMALLER, part))
+    is_long = len(part) > LONGEST_PART or part[0] in SIGNS
+    return told if is_long else f'<span class="in-one-line">{told}</span>'
 
 
 def _heads(labels: Iterable[str]) -> str:

@@ -40,7 +40,7 @@ def test_every_number_of_a_cell_is_followed_by_its_own_margin() -> None:
         f"1,234\u00a0{small}±\u00a01,006</small>",
         f"(60.1\u00a0% {small}[58.4 to 62.8\u00a0%]</small>)",
     )
-    assert f"{first} {second}" in cell
+    assert f'<span class="in-one-line">{first}</span> <span class="in-one-line">{second}</span>' in cell
     shares = told_cell({"text": "5 ± less than 1 (3 ± 1, 8 ± 2)", "sort": 1})
     assert re.findall(f"{small}([^<]*)<", shares) == ["±\u00a0less than 1", "±\u00a01", "±\u00a02"]
 
