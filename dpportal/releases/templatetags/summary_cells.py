@@ -19,7 +19,7 @@ MARGIN = re.compile(r" (\[[^\]]*\]|± .*?(?=$|\)|, | \())")
 MARKUP = re.compile(r"""[&<>"']""")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 # Between a cell's numbers, and letters of one that a phone has room for beside the names of rows.
-BETWEEN, LONGEST_PART = re.compile(r" (?=\()|(?<=,) "), 27
+BETWEEN, LONGEST_PART = re.compile(r" (?=\()|(?<=,) "), 28
 # Of differences, whose columns are narrow.
 SIGNS = "+−"
 IN_ONE_LINE = r'<span class="in-one-line">\g<0></span>'
