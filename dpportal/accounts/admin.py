@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.contrib import admin
@@ -39,6 +39,31 @@ admin.site.enable_nav_sidebar = False
 admin.site.index_title = gettext_lazy("People, connections and records")
 
 
+# What lists call fields whose names in the code say less to a reader, such as “by” and “at”.
+HEADINGS = {
+    "at": gettext_lazy("when"),
+    "by": gettext_lazy("person"),
+    "created_by": gettext_lazy("person"),
+    "horizon": gettext_lazy("periods"),
+    "stream": gettext_lazy("running count"),
+    "answered_by": gettext_lazy("kind of question"),
+    "created_at": gettext_lazy("created"),
+    "requested_at": gettext_lazy("requested"),
+    "queued_at": gettext_lazy("queued"),
+    "finished_at": gettext_lazy("finished"),
+}
+
+
+def _headed(name: str) -> Callable[[Model], object]:
+    """A field as a column with its heading."""
+
+    @admin.display(description=HEADINGS[name], ordering=name)
+    def column(row: Model) -> object:
+        return getattr(row, name)
+
+    return column
+
+
 class PersonFilter(admin.RelatedFieldListFilter):
     """Whoever did it. Named after the field, its heading would be “By by”, or “By created by”."""
 
@@ -63,6 +88,10 @@ class PlainList(admin.ModelAdmin[M]):
         """Headed by what it lists, where Django says “Select … to view”."""
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """With the portal's words at the head of each column."""
+        return [_headed(name) if name in HEADINGS else name for name in self.list_display]
 
     def get_action_choices(
         self, request: HttpRequest, default_choices: list[tuple[str, str]] | None = None

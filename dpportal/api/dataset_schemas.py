@@ -137,12 +137,14 @@ class ReadingSaid(Strict):
     quote: Option = None
     encoding: Option = None
     sheet: Option = None
+    fill_merged: Option = None
     title_lines: Whole | None = None
     header_lines: Whole | None = None
     fewest_filled: Whole | None = None
     note_words: Option = None
     decimal: Option = None
     thousands: Option = None
+    units: Option = None
     date_format: Option = None
     own_format: Option = None
     strip: Option = None

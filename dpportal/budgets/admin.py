@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
 from dpportal.budgets.amounts import plain, with_delta
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget, LedgerEntry
+from dpportal.platform.stored_texts import translated
+from mechanisms import registry
 
 P = TypeVar("P", bound=ChargedPublication)
+
+
+class MethodFilter(admin.AllValuesFieldListFilter):
+    """Methods by their titles."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("method")
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        """As pages call them, where the database has their names."""
+        for choice in super().choices(changelist):
+            yield {**choice, "display": translated(registry.title(choice["display"])) or choice["display"]}
 
 
 class PaidAdmin(ReadOnlyAdmin[P]):
@@ -29,6 +46,11 @@ class PaidAdmin(ReadOnlyAdmin[P]):
     @admin.display(description=_("public"), boolean=True)
     def is_public(self, paid: P) -> bool:
         return paid.is_public
+
+    @admin.display(description=_("method"), ordering="mechanism")
+    def method(self, paid: P) -> str:
+        """By its title; a draft may have none yet."""
+        return translated(registry.title(paid.mechanism)) if paid.mechanism else ""
 
     @admin.display(description=_("withheld"))
     def withheld(self, paid: P) -> str:

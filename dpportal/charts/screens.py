@@ -7,15 +7,47 @@ from dpportal.charts.spoken import spoken_summary
 from dpportal.charts.static_svg import drawing
 
 PHONE = 360
+# Panels below each other on a phone, of so many pixels with their name; more are moved sideways.
+MOST_PANELS, PANEL, AROUND = 12, 170, 96
+# Of a panel's height, for its name and the space above it.
+NAME = 0.2
 
 
 def for_screens(figure: FigureJson) -> FigureJson:
     """A drawing with another under `narrow`, whose letters can be read where the first would be made smaller.
 
-    Maps and charts side by side have none: they need the width, and are moved sideways on a phone. `spoken` is what
-    they show in words.
+    Panels lie below each other there. Maps and many panels have none: they need the width, and are moved sideways on a
+    phone. `spoken` is what they show in words.
     """
-    pairs = {(t.get("xaxis", "x"), t.get("yaxis", "y")) for t in figure["data"]}
-    needs_width = len(pairs) > 1 or any(t["type"] == "heatmap" for t in figure["data"])
     drawn = {**drawing(figure), "spoken": spoken_summary(figure)}
-    return drawn if needs_width else {**drawn, "narrow": drawing(figure, PHONE)}
+    upright = _upright(figure)
+    return {**drawn, "narrow": drawing(upright, PHONE)} if upright else drawn
+
+
+def _upright(figure: FigureJson) -> FigureJson | None:
+    """The figure as a phone has room for it; None where it needs more."""
+    pairs = list(dict.fromkeys((t.get("xaxis", "x"), t.get("yaxis", "y")) for t in figure["data"]))
+    if any(t["type"] == "heatmap" for t in figure["data"]):
+        return None
+    return figure if len(pairs) < 2 else _below_each_other(figure, pairs)
+
+
+def _below_each_other(figure: FigureJson, pairs: list[tuple[str, str]]) -> FigureJson | None:
+    """Panels with axes of their own, each with a name above it, in one column."""
+    layout, number = figure["layout"], len(pairs)
+    notes = layout.get("annotations", ())
+    names = [note for note in notes if not note.get("textangle") and note.get("yanchor") == "bottom"]
+    have_own = len({x for x, _y in pairs}) == number == len({y for _x, y in pairs})
+    if not have_own or len(names) != number or number > MOST_PANELS:
+        return None
+    axes: FigureJson = {}
+    tops = [1 - place / number for place in range(number)]
+    for (x, y), top in zip(pairs, tops, strict=True):
+        across, along = f"xaxis{x[1:]}", f"yaxis{y[1:]}"
+        axes[across] = {**layout.get(across, {}), "domain": (0, 1), "showticklabels": top == tops[-1]}
+        domain = (top - 1 / number, top - NAME / number)
+        axes[along] = {**layout.get(along, {}), "domain": domain, "showticklabels": True}
+    placed = [{**name, "x": 0.5, "y": top - NAME / number} for name, top in zip(names, tops, strict=True)]
+    others = [note for note in notes if note not in names]
+    height = AROUND + PANEL * number
+    return {**figure, "layout": {**layout, **axes, "annotations": [*placed, *others], "height": height}}

@@ -196,7 +196,7 @@ def _declare_yes_or_no(request: HttpRequest, dataset: Dataset, names: list[str])
     if unread:
         text = _(
             "Not declared: %(columns)s. Their first rows hold other texts than those that are read as no and yes. "
-            "Choose “Yes or no” in the table and write how the table writes the two, such as nein and ja."
+            "Choose “Yes or no” in the table and write how the table writes the two, such as nie and tak."
         )
         messages.error(request, text % {"columns": _quoted(unread)})
 

@@ -156,7 +156,7 @@ class AttributeForm(MisfitForm):
         required=False,
         max_length=200,
         help_text=_(
-            "As the table writes it, then its label if it has one: nein, or 0 = female. If empty, the usual words, "
+            "As the table writes it, then its label if it has one: nie, or 0 = female. If empty, the usual words, "
             "such as no, false and 0, are read, and files say false."
         ),
     )
@@ -164,7 +164,7 @@ class AttributeForm(MisfitForm):
         label=_("how yes is written"),
         required=False,
         max_length=200,
-        help_text=_("Such as ja, or 1 = male. If empty, yes, true and 1 are read, and files say true."),
+        help_text=_("Such as tak, or 1 = male. If empty, yes, true and 1 are read, and files say true."),
     )
     lower = forms.CharField(label=_("lower limit"), required=False, max_length=40)
     upper = forms.CharField(label=_("upper limit"), required=False, max_length=40)

@@ -28,6 +28,7 @@ PROPOSED = ("", _("As the first rows suggest"))
 DELIMITERS = [PROPOSED, (",", _("Comma ,")), (";", _("Semicolon ;")), ("\t", _("Tab")), ("|", _("Bar |"))]
 HEADERS = [("names", _("Holds the names of the columns")), ("data", _("Contains data"))]
 SPACES = [("ignored", _("Do not count")), ("kept", _("Keep them"))]
+MERGED = [("first", _("Only the first row has the value")), ("filled", _("Fill down: each row has it"))]
 QUOTES = [('"', _('Double quotes "…"')), ("'", _("Single quotes '…'")), ("none", _("Nothing"))]
 ENCODINGS = [
     PROPOSED,
@@ -72,9 +73,11 @@ DATE_FORMATS = [
     ("month-first", _("Month first: 01/31/2024")),
     ("own", _("My own format")),
 ]
+NO_UNIT = "none"
 NAMED_FORMATS = ("iso", "day-first", "month-first")
 WRONG_OPTIONS = {
     "thousands": _("The thousands mark and the decimal mark must differ. Change one of the two."),
+    "units": _("A unit has one to ten letters or signs, without digits, spaces, commas or brackets."),
     "date_format": _(
         "Write the format with %d, %m (or %b, %B for English names) and %Y (or %y) once each, and if there is a time "
         "%H, %M and %S; for example %d.%m.%Y."
@@ -100,6 +103,12 @@ class ReadingForm(forms.Form):
         required=False,
         max_length=LONGEST_SHEET,
         help_text=_("If empty, we read the first sheet that is not hidden."),
+    )
+    fill_merged = forms.ChoiceField(
+        label=_("merged cells of a workbook"),
+        choices=MERGED,
+        required=False,
+        help_text=_("Fill down where a merged cell holds for every row that it reaches over."),
     )
     title_lines = forms.IntegerField(
         label=_("lines above the names"),
@@ -132,6 +141,15 @@ class ReadingForm(forms.Form):
     )
     decimal = forms.ChoiceField(label=_("decimal mark in numbers"), choices=DECIMALS, required=False)
     thousands = forms.ChoiceField(label=_("thousands mark in numbers"), choices=THOUSANDS, required=False)
+    units = forms.CharField(
+        label=_("units behind numbers"),
+        required=False,
+        max_length=200,
+        help_text=_(
+            "Separated by spaces, for example: € % kg. Then 35 kg is read as 35. If empty, as the first rows suggest; "
+            "none: such texts are no numbers."
+        ),
+    )
     date_format = forms.ChoiceField(label=_("format of dates"), choices=DATE_FORMATS, required=False)
     own_format = forms.CharField(
         label=_("my own format of dates"),
@@ -157,7 +175,7 @@ class ReadingForm(forms.Form):
 
     def _check(self, data: CleanedData) -> None:
         words: dict[str, tuple[str, ...]] = {}
-        for name in ("missing", "note_words"):
+        for name in ("missing", "note_words", "units"):
             try:
                 words[name] = tuple(shlex.split(data.get(name, "").replace("\\", "\\\\"), posix=True))
             except ValueError:
@@ -171,6 +189,7 @@ class ReadingForm(forms.Form):
 
     @staticmethod
     def _declared(data: CleanedData, words: dict[str, tuple[str, ...]]) -> ReadOptions:
+        units = () if words["units"] == (NO_UNIT,) else words["units"] or None
         own = data["date_format"] == "own"
         return ReadOptions(
             delimiter=data.get("delimiter") or None,
@@ -178,7 +197,9 @@ class ReadingForm(forms.Form):
             header=data.get("header") != "data",
             thousands="" if data["thousands"] == "none" else data["thousands"] or None,
             decimal=data["decimal"] or None,
-            **words,
+            missing=words["missing"],
+            note_words=words["note_words"],
+            units=units,
             strip=data["strip"] != "kept",
             date_format=data["own_format"] if own else data["date_format"] or None,
             quote="" if data.get("quote") == "none" else data.get("quote") or '"',
@@ -186,6 +207,7 @@ class ReadingForm(forms.Form):
             title_lines=data.get("title_lines"),
             header_lines=data.get("header_lines"),
             fewest_filled=data.get("fewest_filled") or 0,
+            fill_merged=data.get("fill_merged") == "filled",
         )
 
     def options(self) -> ReadOptions:
@@ -206,7 +228,7 @@ def reading_form(dataset: Dataset, data: Mapping[str, object] | None = None) -> 
     if sheets:
         name_sheets(form, [Sheet(**sheet) for sheet in sheets])
     elif "format" in dataset.facts and not formats.has_sheets(dataset.facts["format"]):
-        del form.fields["sheet"]
+        del form.fields["sheet"], form.fields["fill_merged"]
     return form
 
 
@@ -242,6 +264,7 @@ def _initial(options: ReadOptions) -> Json:
     return {
         **options.to_json(),
         "header": "names" if options.header else "data",
+        "fill_merged": "filled" if options.fill_merged else "first",
         "strip": "ignored" if options.strip else "kept",
         "quote": options.quote or "none",
         "thousands": "none" if options.thousands == "" else options.thousands,
@@ -249,4 +272,5 @@ def _initial(options: ReadOptions) -> Json:
         "own_format": options.date_format if own else "",
         "missing": shlex.join(options.missing),
         "note_words": shlex.join(options.note_words),
+        "units": NO_UNIT if options.units == () else shlex.join(options.units or ()),
     }

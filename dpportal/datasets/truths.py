@@ -1,6 +1,6 @@
 """No and yes as lines of text: how the table writes them, and what they are called.
 
-Every table is read by the same words for no and yes. Other words, such as nein and ja, are categories: as mere names of
+Every table is read by the same words for no and yes. Other words, such as nie and tak, are categories: as mere names of
 false and true they would leave every row unread.
 """
 
@@ -21,7 +21,7 @@ READ_SO = (*FALSE_WORDS, *TRUE_WORDS)
 UNREAD_KINDS = ("text", "date")
 UNREAD = gettext_lazy(
     "The first rows of this column hold other texts than those that are read as no and yes. Write how the table writes "
-    "no and how it writes yes, such as nein and ja, or choose categories."
+    "no and how it writes yes, such as nie and tak, or choose categories."
 )
 
 

@@ -33,6 +33,8 @@ from dpportal.streams import prices as stream_prices
 from dpportal.streams.models import Stream
 from mechanisms.accounting import Definition
 
+# The page has two forms, which name their fields alike.
+REDUCTION_IDS = "id_reduction_%s"
 # Drafts that are planned for one page.
 MOST_DRAFTS = 10
 
@@ -51,7 +53,7 @@ def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if request.method == "POST" and _saved(form, by):
         _say_granted(request, form.odds)
         return redirect("office")
-    return _shown(request, dataset, form, ReductionForm(dataset=dataset))
+    return _shown(request, dataset, form, ReductionForm(auto_id=REDUCTION_IDS, dataset=dataset))
 
 
 @transaction.atomic
@@ -88,7 +90,7 @@ def _say_granted(request: HttpRequest, now: Odds | None) -> None:
 def reduction(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """Take back what is neither spent nor reserved."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
-    form = ReductionForm(request.POST, dataset=dataset)
+    form = ReductionForm(request.POST, auto_id=REDUCTION_IDS, dataset=dataset)
     if _saved(form, current_user(request)):
         messages.success(request, _("Taken back. It is a line of the ledger."))
         return redirect("office")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 
 from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
-from dpportal.budgets.admin import PaidAdmin
+from dpportal.budgets.admin import MethodFilter, PaidAdmin
 from dpportal.jobs.admin_columns import DurationColumn
 from dpportal.jobs.memoised import StoredQuestion
 from dpportal.releases.models import Release, ReleaseJob
@@ -20,17 +22,17 @@ class ReleaseAdmin(PaidAdmin[Release]):
         "title_or_id",
         "dataset",
         "created_by",
-        "mechanism",
+        "method",
         "cost",
         "state",
         "requested_at",
         "is_public",
         "withheld",
     ]
-    list_filter = ["state", "product", "mechanism", ("created_by", PersonFilter)]
+    list_filter = ["state", "product", ("mechanism", MethodFilter), ("created_by", PersonFilter)]
     search_fields = ["title", "dataset__name", "created_by__username", "id"]
     fields = [
-        "id", "title", "dataset", "product", "columns", "mechanism", "parameters", "cost", "state", "created_by",
+        "id", "title", "dataset", "product", "columns", "method", "parameters", "cost", "state", "created_by",
         "requested_at", "measured_at", "published_at", "withdrawn_at",
         "compared_at", "withheld",
     ]  # fmt: skip
@@ -59,9 +61,17 @@ class ReleaseJobAdmin(DurationColumn, ReadOnlyAdmin[ReleaseJob]):
         return job.release.created_by.get_username()
 
 
+class QuestionFilter(admin.AllValuesFieldListFilter):
+    """Which question it is. Named after the field, its heading would be “By answered by”."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("kind of question")
+
+
 @admin.register(StoredQuestion)
 class StoredQuestionAdmin(DurationColumn, ReadOnlyAdmin[StoredQuestion]):
     """What is worked out once for everybody, from no data: searches, strategies, simulations, pictures."""
 
     list_display = ["key", "answered_by", "state", "attempts", "queued_at", "lasted"]
-    list_filter = ["answered_by", "state"]
+    list_filter = [("answered_by", QuestionFilter), "state"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from dpportal.accounts.admin import PersonFilter, ReadOnlyAdmin
-from dpportal.budgets.admin import PaidAdmin
+from dpportal.budgets.admin import MethodFilter, PaidAdmin
 from dpportal.jobs.admin_columns import DurationColumn
 from dpportal.streams.models import Stream, StreamJob
 
@@ -18,17 +18,17 @@ class StreamAdmin(PaidAdmin[Stream]):
         "name",
         "dataset",
         "created_by",
-        "mechanism",
+        "method",
         "cost",
         "state",
         "horizon",
         "is_public",
         "withheld",
     ]
-    list_filter = ["state", "step", "mechanism", ("created_by", PersonFilter)]
+    list_filter = ["state", "step", ("mechanism", MethodFilter), ("created_by", PersonFilter)]
     search_fields = ["name", "dataset__name", "created_by__username", "id"]
     fields = [
-        "id", "name", "dataset", "column", "split", "summed", "step", "first_day", "horizon", "mechanism", "cost",
+        "id", "name", "dataset", "column", "split", "summed", "step", "first_day", "horizon", "method", "cost",
         "state", "created_by", "requested_at", "opened_at", "closed_at", "published_at", "withdrawn_at",
         "compared_at", "withheld",
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -46,7 +47,7 @@ def strategies(stream: Stream, offers: list[StreamOffer], chosen: str, amount: D
         "recommended": _recommended(suggested, usable) if suggested else [],
         "chosen": taken.mechanism.name if taken else "",
         "chosen_offer": taken,
-        "chosen_error": cost_search.shown(at_the_end(taken)) if taken else None,
+        "chosen_error": cost_search.shown(typical_margin(taken)) if taken else None,
         **(expected_verdict(stream, taken.plan, amount) if taken and taken.plan else {}),
         "unit": unit_of(stream, stream.dataset.current_domain()),
         "end": _("at the end") if stream.horizon else _("after the periods foreseen"),
@@ -55,13 +56,27 @@ def strategies(stream: Stream, offers: list[StreamOffer], chosen: str, amount: D
 
 
 def _recommended(suggested: StreamOffer, usable: list[StreamOffer]) -> list[Json]:
-    """The most accurate, and the next one if it is hardly worse, each with its error at the end."""
+    """The most accurate, and the next one if it is hardly worse, each with the margin that says so, and at the end."""
     least = suggested.standard_error or 0.0
     others = [o for o in usable if o is not suggested and (o.standard_error or 0.0) <= HARDLY_WORSE * least]
     return [
-        {"offer": offer, "half_width": at_the_end(offer), "ratio": (offer.standard_error or least) / least}
+        {
+            "offer": offer,
+            "margin": math.ceil(typical_margin(offer)),
+            "half_width": at_the_end(offer),
+            "ratio": (offer.standard_error or least) / least,
+        }
         for offer in [suggested, *others[:1]]
     ]
+
+
+def typical_margin(offer: StreamOffer) -> float:
+    """Half a 95 % interval of a running count over all periods: of the least one the strategy is the suggested one.
+
+    At the end another may be ahead, where a block of periods happens to end with the last.
+    """
+    assert offer.standard_error is not None
+    return 1.96 * offer.standard_error
 
 
 def at_the_end(offer: StreamOffer) -> float:
@@ -132,19 +147,19 @@ def _read_from(first: int) -> str:
 
 
 def turned(stream: Stream, turn: dict[str, str]) -> Json:
-    """One position of the dial: the cost, what it means, and the interval of the last running count.
+    """One position of the dial: the cost, what it means, and the margin of a typical running count.
 
     turn: "epsilon" (the cost) or "half_width", and "mechanism". Raises ValidationError or DraftError.
     """
     mechanism, definition = turn.get("mechanism", ""), Definition(drafts.budget_of(stream).definition)
 
     def error_of(amount: Decimal) -> float:
-        return at_the_end(_offer(drafts.offers(stream, amount, only=mechanism), mechanism))
+        return typical_margin(_offer(drafts.offers(stream, amount, only=mechanism), mechanism))
 
-    end = DialError(error_of, lambda error: cost_search.amount_for(error, definition, error_of))
+    typical = DialError(error_of, lambda error: cost_search.amount_for(error, definition, error_of))
     return cost_dial.position(
         turn,
-        errors={"half_width": end},
+        errors={"half_width": typical},
         meaning_of=partial(_meaning, stream),
         worth_of=partial(worth_of, stream, mechanism),
     )

@@ -35,6 +35,11 @@ class Domain:
         return tuple(a.shown_name for a in self.attributes)
 
     @cached_property
+    def titles(self) -> dict[str, str]:
+        """What readers see, by each name."""
+        return dict(zip(self.names, self.shown_names, strict=True))
+
+    @cached_property
     def for_readers(self) -> Domain:
         """The same columns under the names that readers see; two that are called alike keep their own beside it."""
         shown = self.shown_names

@@ -1,7 +1,7 @@
 """One cell of Table 1, read by its form: which of its numbers is an estimate, which a margin or an end, and of what.
 
-A cell has the estimates of its statistics as a pattern, then their margins in the same pattern: “50 [25, 75] [48 to 52
-[22 to 28, ± 4]]”. So each number stands for one thing, and is compared with that alone.
+A cell has the estimates of its statistics as a pattern, each with its margin: “50 [48 to 52] (25 [22 to 28], 75 ± 4)”.
+So each number stands for one thing, and is compared with that alone.
 """
 
 from __future__ import annotations
@@ -17,26 +17,19 @@ from mechanisms.verify.shown_numbers import DATE, Rounding, days_of, is_shown, v
 
 NUMBER = f"(?:{DATE.pattern}|[-\u2212+]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?)"
 # How several numbers stand in one cell, by how many there are; a range has two as a number with a share has.
-PATTERNS = {1: ("{}",), 2: ("{} ({})", "{} … {}"), 3: ("{} [{}, {}]",)}
+PATTERNS = {1: ("{}",), 2: ("{} ({})", "{}, {}"), 3: ("{} ({}, {})",)}
 _BEYOND = " or less| or more| or earlier| or later"
 _UNIT = "(?: %| days?)?"
 _VALUE = f"(?:–|(?P<value#>{NUMBER})(?P<limitvalue#>{_BEYOND})?{_UNIT})"
 _MARGIN = (
     f"(?:–|± (?P<margin#>{NUMBER}){_UNIT}|± less than (?P<step#>{NUMBER}){_UNIT}"
-    f"|(?P<low#>{NUMBER})(?P<limitlow#>{_BEYOND})? to (?P<high#>{NUMBER})(?P<limithigh#>{_BEYOND})?{_UNIT}"
-    f"|(?P<again#>{NUMBER})(?P<limitagain#>{_BEYOND}){_UNIT})"
+    f"|\\[(?P<low#>{NUMBER})(?P<limitlow#>{_BEYOND})? to (?P<high#>{NUMBER})(?P<limithigh#>{_BEYOND})?{_UNIT}\\])"
 )
-_SHARE = "|".join(
-    (
-        f"at most (?P<high0>{NUMBER}) %",
-        f"at least (?P<low0>{NUMBER}) %",
-        f"between (?P<low1>{NUMBER}) % and (?P<high1>{NUMBER}) %",
-    )
-)
+_SHARE = f"(?P<low0>{NUMBER}) to (?P<high0>{NUMBER}) %"
 # By a name in the form: which of estimate, lower and upper end it is, and how it is rounded.
 _ROUNDED = {"value": Rounding.NEAREST, "low": Rounding.DOWN, "high": Rounding.UP, "margin": Rounding.UP}
 # Of an estimate and the ends of its interval, which one stands beside a limit.
-_PLACES = {"value": 0, "again": 0, "low": 1, "high": 2}
+_PLACES = {"value": 0, "low": 1, "high": 2}
 
 
 class CellEnds(NamedTuple):
@@ -105,18 +98,10 @@ def _is_of(text: str, name: str, line: np.ndarray) -> bool:
 
 @cache
 def _forms(parts: int) -> tuple[re.Pattern[str], ...]:
-    """A page has the margin without the brackets that stand around it in a text."""
-    return tuple(map(re.compile, _written(parts)))
+    return tuple(re.compile(_filled(pattern, parts)) for pattern in PATTERNS.get(parts, ()))
 
 
-def _written(parts: int) -> Iterator[str]:
-    for pattern in PATTERNS.get(parts, ()):
-        value, margin = (_filled(pattern, part, parts) for part in (_VALUE, _MARGIN))
-        yield f"{value}(?: {margin})?"
-        yield f"{value} \\[{margin}\\]"
-
-
-def _filled(pattern: str, part: str, parts: int) -> str:
+def _filled(pattern: str, parts: int) -> str:
     texts = [re.escape(text) for text in pattern.split("{}")]
-    own = [part.replace("#", str(place)) for place in range(parts)]
+    own = [f"{_VALUE}(?: {_MARGIN})?".replace("#", str(place)) for place in range(parts)]
     return "".join(text + each for text, each in zip(texts, [*own, ""], strict=True))

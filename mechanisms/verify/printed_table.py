@@ -23,8 +23,8 @@ _ENDS = ("estimate", "interval_lower", "interval_upper")
 # By the words of a line what it shows; those of categories are called after a value.
 _STATISTICS = {
     "Mean (SD)": ("mean", "deviation"),
-    "Median [Q1, Q3]": ("quantile_50", "quantile_25", "quantile_75"),
-    "5 % … 95 %": ("quantile_05", "quantile_95"),
+    "Median (Q1, Q3)": ("quantile_50", "quantile_25", "quantile_75"),
+    "5 %, 95 %": ("quantile_05", "quantile_95"),
     # Of a column of categories also how many they are.
     "Missing": ("missing_count", "missing"),
     "People, n": ("number",),

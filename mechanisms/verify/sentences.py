@@ -28,9 +28,8 @@ _AT_BOUND = tuple(
         ("# or above", "share_at_high"),
     )
     for share, names in (
-        ("at most # %", ("_upper",)),
-        ("# to # %]", ("", "_upper")),
-        ("and # %", ("_upper",)),
+        ("# to # %", ("_lower", "_upper")),
+        ("# to # %]", ("_lower", "_upper")),
         ("%", ()),
     )
     for comma in ("", ",")
@@ -58,8 +57,9 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     (_MARGIN, "120", "10", "110", "130", "95", "100"),
     ("more than # lines, which no spreadsheet holds", "1048576"),
     ("in days since # January #", "1", "1970"),
-    ("both ends stand there: “# to #”", "0", "39"),
-    ("numbers “# to #” means one of the two", "28", "29"),
+    ("both ends stand there: “[# to #]”", "0", "39"),
+    ("“[# to #]” are both ends of", "0", "39"),
+    ("numbers “[# to #]” mean one of the two", "28", "29"),
     ("No count is below #", "0"),
     ("never below #", "0"),
     ("number of people below #", "0"),
@@ -114,8 +114,15 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("in steps of #/#", "step parts", "step parts"),
     ("Drawn are # of # groups", "drawn", "groups"),
     # Summaries.
-    ("at most # % are # or below", "percent summary interval_upper", "bounds"),
-    ("at most # % are # or above", "percent summary interval_upper", "bounds"),
+    *(
+        (
+            f"# to # % are # {end}",
+            "percent summary interval_lower",
+            "percent summary interval_upper",
+            "bounds",
+        )
+        for end in ("or below", "or above")
+    ),
     ("how many lie in each of # steps of equal width", "equal steps"),
     ("it has # to # people", "column totals interval_lower", "column totals interval_upper"),
     ("Values were counted from # to #", "bounds", "bounds"),

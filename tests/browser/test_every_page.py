@@ -189,6 +189,15 @@ def test_a_curators_pages_are_whole_and_quiet(places, visit, width, scheme):
     assert barriers == []
 
 
+def test_on_a_phone_the_first_means_are_in_sight(places, visit):
+    """People and totals stand before them, and long groups pushed them out of the frame."""
+    page = visit(width=390)
+    page.goto(places["means"])
+    heads = page.locator(".means thead th").all_inner_texts()
+    place = next(n for n, head in enumerate(heads) if head.startswith("Mean"))
+    assert visiting.is_in_sight(page.locator(".means tbody tr").first.locator("th, td").nth(place))
+
+
 def test_long_names_break_their_lines(portal, visit):
     """A column and a title of 100 letters without a blank."""
     page, name = visit("curator", 390), "x" * 100

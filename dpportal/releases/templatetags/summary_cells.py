@@ -14,16 +14,16 @@ from dpportal.budgets.templatetags.numbers import unbroken
 from dpportal.platform.json_types import Json
 
 register = template.Library()
-WITH_BRACKETS = re.compile(r"^([^()]+?)\s*(\([^()]*\))$")
+# A margin with the blank before it, as `cells.margin_text` writes it.
+MARGIN = re.compile(r" (\[[^\]]*\]|± .*?(?=$|\)|, | \())")
 MARKUP = re.compile(r"""[&<>"']""")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-# Both ends of a margin, or all within brackets of a number.
-PAIRS = re.compile(
-    rf"{DAY.pattern}[^\d,，、…\[\]]{{1,5}}{DAY.pattern}|\[{DAY.pattern}[,，、] ?{DAY.pattern}\]"
-)
-TOGETHER = r'<span class="days">\g<0></span>'
+# Between a cell's numbers, and letters of one that a phone has room for beside the names of rows.
+BETWEEN, LONGEST_PART = re.compile(r" (?=\()|(?<=,) "), 28
+# Of differences, whose columns are narrow.
+SIGNS = "+−"
 IN_ONE_LINE = r'<span class="in-one-line">\g<0></span>'
-IN_TWO_LINES = r'<span class="in-one-line">\1</span> <span class="in-one-line">\2</span>'
+SMALLER = r' <small class="range in-one-line">\1</small>'
 
 
 @register.filter
@@ -66,7 +66,7 @@ def _summary_line(row: Json, has_difference: bool, nothing: str) -> str:
 
 @register.filter
 def told_cell(cell: Json) -> SafeString:
-    """A number with its margin; value, margin, sort, and for the curator true and outside."""
+    """A number with its margin; text, sort, and for the curator true and outside."""
     return mark_safe(_cell(cell, _nothing()))  # noqa: S308 (made below)
 
 
@@ -76,22 +76,24 @@ def _nothing() -> str:
 
 
 def _cell(cell: Json, nothing: str) -> str:
-    value, margin = unbroken(_escaped(cell["value"])), _escaped(cell["margin"])
-    if "(" in margin:  # a line breaks before what is in brackets, and nowhere else
-        margin = WITH_BRACKETS.sub(IN_TWO_LINES, margin)
-    if "-" in value:  # nor within a day, of which margins may be days, too
-        value, margin = (_with_days(text) for text in (value, margin))
-    told = f'{value} <small class="range">{margin}</small>' if value else nothing
+    told = _with_margins(_escaped(cell["text"])) if cell["text"] else nothing
     if true := cell.get("true"):
         outside = f" <strong>{escape(_('outside'))}</strong>" if cell.get("outside") else ""
         words = escape(_("true: %(value)s") % {"value": true})
-        told += f' <small class="range">{words}{outside}</small>'
+        told += f' <small class="range truth">{words}{outside}</small>'
     return f'<td class="number" data-sort="{_escaped(str(cell["sort"]))}">{told}</td>'
 
 
-def _with_days(text: str) -> str:
-    """A phone has room for two days in a line: those of a pair, or within brackets, stay together there."""
-    return DAY.sub(IN_ONE_LINE, PAIRS.sub(TOGETHER, text))
+def _with_margins(text: str) -> str:
+    """Margins smaller; lines end between two numbers, and before the ends of a long margin."""
+    told = " ".join([_in_one_line(part) for part in BETWEEN.split(text)])
+    return DAY.sub(IN_ONE_LINE, told) if "-" in text else told
+
+
+def _in_one_line(part: str) -> str:
+    told = unbroken(MARGIN.sub(SMALLER, part))
+    is_long = len(part) > LONGEST_PART or part[0] in SIGNS
+    return told if is_long else f'<span class="in-one-line">{told}</span>'
 
 
 def _heads(labels: Iterable[str]) -> str:

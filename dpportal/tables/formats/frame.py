@@ -95,18 +95,19 @@ def _begins(text: str, word: str) -> bool:
 def joined_names(lines: Sequence[Sequence[str]]) -> list[str]:
     """The names of columns that stand in one line or more: of merged cells only the first holds the text.
 
-    Above the last line, a text therefore reaches to the next one in its line.
+    Above the last line, a text therefore reaches to the next one in its line, or in a line above.
     """
     width = max(map(len, lines), default=0)
     rows = [[" ".join(text.split()) for text in (*line, *[""] * (width - len(line)))] for line in lines]
-    reaching = [*map(_reaching, rows[:-1]), *rows[-1:]]
+    reaching = [*(_reaching(rows[: place + 1]) for place in range(len(rows) - 1)), *rows[-1:]]
     return [BETWEEN.join(dict.fromkeys(filter(None, parts))) for parts in zip(*reaching, strict=True)]
 
 
-def _reaching(row: list[str]) -> list[str]:
+def _reaching(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The last row's texts, each up to where it or a row above has another."""
     reaching: list[str] = []
-    for text in row:
-        reaching.append(text or (reaching[-1] if reaching else ""))
+    for *above, text in zip(*rows, strict=True):
+        reaching.append(text if any((text, *above)) or not reaching else reaching[-1])
     return reaching
 
 
@@ -165,11 +166,23 @@ def _name_lines(lines: Sequence[Line], width: int) -> int:
         if count > 1 and not (_is_text(line) and _is_further(lines, count - 1)):
             return 0
         names = joined_names([line.fields[:width] for line in lines[:count]])
-        if filled(names) == width and len(set(names)) == width:
+        is_complete = filled(names) == width and len(set(names)) == width
+        if is_complete and not _names_a_merged_column(lines, count):
             last = lines[count] if _are_units(lines, count) else line
             held = last.after - lines[0].first
             return held if held <= MOST_HEADER_LINES else 0
     return 0
+
+
+def _names_a_merged_column(lines: Sequence[Line], count: int) -> bool:
+    """Whether the next line goes on with the names, and has one for each column that is only below a merged cell."""
+    if count < 2 or count >= len(lines) or not _is_text(lines[count]):
+        return False
+    own = zip_longest(*(line.fields for line in lines[:count]), fillvalue="")
+    nameless = [place for place, texts in enumerate(own) if not any(map(str.strip, texts))]
+    below = lines[count].fields
+    has_names = all(place < len(below) and below[place].strip() for place in nameless)
+    return bool(nameless) and has_names and _is_further(lines, count)
 
 
 def _is_text(line: Line) -> bool:

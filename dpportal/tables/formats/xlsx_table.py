@@ -24,6 +24,7 @@ from dpportal.tables.formats.archives import parts_of
 from dpportal.tables.formats.csv_table import convert_csv
 from dpportal.tables.formats.frame import is_note
 from dpportal.tables.formats.legal_characters import LegalCharacters
+from dpportal.tables.formats.merged_cells import MergedColumn, filled_down, merged_columns
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.shared_strings import read_shared_strings
@@ -77,6 +78,7 @@ class Unpacked:
     """A sheet that was written as CSV, with the facts that the curator sees; options: resolved as far as it took.
 
     top: the last of the sheet's rows that hold titles and names. merged: how many ranges of cells end in a row.
+    columns: of ranges that are filled down.
     """
 
     options: ReadOptions
@@ -87,6 +89,7 @@ class Unpacked:
     errors: int = 0
     uncached: int = 0
     merged: Mapping[int, int] = field(default_factory=dict)
+    columns: list[MergedColumn] = field(default_factory=list)
     notes: int = 0
     top: int = 0
 
@@ -194,14 +197,17 @@ def unpack_xlsx(reading: Reading, target: FilePath) -> Unpacked:
     """Write a sheet as CSV in UTF-8: days as ISO 8601, whole numbers without a point, no blank rows.
 
     The declared sheet is taken, or the first that is not hidden. A cell that holds an error, and a formula without a
-    stored result, have no value; of merged cells only the first has one. In a further file a row that cannot be read is
-    left out and decides on no other; an upload is refused for it.
+    stored result, have no value; of merged cells only the first has one, unless these are declared to be filled down.
+    In a further file a row that cannot be read is left out and decides on no other; an upload is refused for it.
     Raises UploadFault if the workbook is damaged, lacks the sheet or unfolds past a limit.
     """
     unpacked = Unpacked(reading.options)
     with target.open("w", encoding="utf-8", newline="") as file, opened_sheet(reading, unpacked) as rows:
         unpacked.options, rows = resolved_top(rows, unpacked.options)
-        _write_rows(below_titles(rows, unpacked.options), file, unpacked, Reach.of(reading))
+        options, below = unpacked.options, below_titles(rows, unpacked.options)
+        if options.fill_merged:
+            below = filled_down(below, lambda: unpacked.columns, has_names=options.header)
+        _write_rows(below, file, unpacked, Reach.of(reading))
     return unpacked
 
 
@@ -310,6 +316,9 @@ def _sheet_rows(
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
     sheet = _chosen(workbook, unpacked.options.sheet, unpacked)
     size = max(1, workbook.archive.getinfo(sheet.path).file_size)
+    if unpacked.options.fill_merged:
+        with workbook.archive.open(sheet.path) as markup:
+            unpacked.columns = merged_columns(markup)
     with workbook.part(sheet.path) as part:
         parser = SheetParser(
             part,
@@ -324,7 +333,8 @@ def _sheet_rows(
         for row in parser.parse():
             report(parser.bytes_read / size)
             yield row
-        unpacked.errors, unpacked.uncached, unpacked.merged = parser.errors, parser.uncached, parser.merged
+        unpacked.errors, unpacked.uncached = parser.errors, parser.uncached
+        unpacked.merged = {} if unpacked.options.fill_merged else parser.merged
 
 
 def _chosen(workbook: Workbook, declared: str | None, unpacked: Unpacked) -> SheetPart:

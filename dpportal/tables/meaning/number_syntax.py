@@ -21,8 +21,13 @@ INFINITE = "[-+]?[iI][nN][fF](?:[iI][nN][iI][tT][yY])?"
 # A longer text is no number: not every engine reads one of any length.
 LONGEST_NUMBER = 1000
 EXACT_INTEGER = "[-+]?[0-9]{1,18}"
-TRUE_WORDS = ("true", "t", "yes", "y", "1")
-FALSE_WORDS = ("false", "f", "no", "n", "0")
+# Of English, French, German, Spanish, Italian and Dutch. Databases that know the capitals of ASCII alone leave an Í and
+# an Ì within a word in small letters.
+TRUE_WORDS = (
+    *("true", "t", "yes", "y", "1"),
+    *("oui", "ja", "s\u00ed", "s\u00cd", "s\u00ec", "s\u00cc", "si"),
+)
+FALSE_WORDS = ("false", "f", "no", "n", "0", "non", "nein", "nee")
 # What programs write where they know no value. As an identifier each would make one person of all who have none.
 NOBODY = (
     *(
@@ -49,7 +54,22 @@ FURTHEST = 2.0**62
 
 
 def number_pattern(options: ReadOptions) -> str:
-    """The pattern of a number with the declared marks; thousands only in full groups of three."""
+    """The pattern of a number with the declared marks, and perhaps one of the declared units behind it."""
+    bare = bare_number(options)
+    if not options.units:
+        return bare
+    units = "|".join("".join(f"[{sign}]" for sign in prepared(unit, options)) for unit in options.units)
+    return f"(?:{bare})(?:[{SPACES}]*(?:{units}))?"
+
+
+def before_unit(options: ReadOptions) -> str:
+    """The same with a group, the first, of what stands before the unit."""
+    bare = bare_number(options)
+    return number_pattern(options).replace(f"(?:{bare})", f"({bare})", 1)
+
+
+def bare_number(options: ReadOptions) -> str:
+    """The pattern of a number by itself; thousands only in full groups of three."""
     digits, point = "[0-9]+", f"[{options.decimal}]"
     if options.thousands:
         mark = f"[{options.thousands}]"

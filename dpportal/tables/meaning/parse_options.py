@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, field, fields, replace
 
 from dpportal.platform.json_types import Json
@@ -39,8 +40,11 @@ ENCODINGS = (
 # The options by which the fields of a file are found.
 FINDING = (
     *("delimiter", "encoding", "header", "quote", "sheet"),
-    *("title_lines", "header_lines", "fewest_filled", "note_words"),
+    *("title_lines", "header_lines", "fewest_filled", "note_words", "fill_merged"),
 )
+# A unit has no digits, no marks of numbers, and nothing that is a sign of patterns within brackets.
+UNIT = r"[^\d\s.,'\u2019+\-\[\]\\^][^\d\s,'\u2019\[\]\\^]{0,9}"
+UNIT_RULE = "A unit has one to ten letters or signs, without digits, spaces, commas or brackets."
 MAX_LINE_BYTES = 2_000_000
 MOST_RATIO = 100
 MAX_NAME_LENGTH = 200
@@ -62,10 +66,11 @@ class ReadOptions:
     Needed to find the fields: delimiter, quote ("" for none), encoding and header (whether the first line holds the
     names) of CSV and TSV, sheet of XLSX; of all of these title_lines (above the names) and header_lines (that hold
     them, and are joined). A line with fewer values than fewest_filled, or that begins with one of note_words, is no
-    row but a note: each line is judged by its own text, so that nobody's row decides on another. Applied to each
-    field's text when it is counted: decimal and thousands ("" for none), missing (texts that mean "no value",
-    beside the empty field), strip (spaces around a value do not count), date_format ("iso", "day-first", "month-
-    first" or strptime letters).
+    row but a note: each line is judged by its own text, so that nobody's row decides on another. fill_merged: whether
+    of merged cells of a workbook, which it lists, each in the first column has the first one's value; else only that.
+    Applied to each field's text when it is counted: decimal and thousands ("" for none), missing (texts that mean "no
+    value", beside the empty field), strip (spaces around a value do not count), date_format ("iso", "day-first",
+    "month-first" or strptime letters), units (texts behind a number that are no part of it: 35 kg is 35).
     """
 
     delimiter: str | None = None
@@ -82,6 +87,8 @@ class ReadOptions:
     header_lines: int | None = None
     fewest_filled: int = 0
     note_words: tuple[str, ...] = ()
+    units: tuple[str, ...] | None = None
+    fill_merged: bool = False
 
     def __post_init__(self) -> None:
         _check("delimiter", self.delimiter, DELIMITERS, "a comma, a semicolon, a tab or a vertical bar")
@@ -91,6 +98,8 @@ class ReadOptions:
         _check("thousands", self.thousands, THOUSANDS, "none, a comma, a point, a space or an apostrophe")
         if self.thousands and self.thousands == self.decimal:
             raise OptionError("thousands", "The thousands mark and the decimal mark must differ.")
+        if self.units and not all(re.fullmatch(UNIT, unit) for unit in self.units):
+            raise OptionError("units", UNIT_RULE)
         for name, least, most in (
             ("title_lines", 0, MOST_TITLE_LINES),
             ("header_lines", 1, MOST_HEADER_LINES),
@@ -140,16 +149,25 @@ class ReadOptions:
             date_format=self.date_format or "iso",
             title_lines=self.title_lines or 0,
             header_lines=self.header_lines or 1,
+            units=self.units or (),
         )
 
     def to_json(self) -> Json:
-        return {**asdict(self), "missing": list(self.missing), "note_words": list(self.note_words)}
+        units = None if self.units is None else list(self.units)
+        return {
+            **asdict(self),
+            "missing": list(self.missing),
+            "note_words": list(self.note_words),
+            "units": units,
+        }
 
     @classmethod
     def from_json(cls, value: Json) -> ReadOptions:
         known = {f.name for f in fields(cls)}
         read = {key: item for key, item in value.items() if key in known}
         texts = {name: tuple(read.get(name, ())) for name in ("missing", "note_words")}
+        if read.get("units") is not None:
+            read["units"] = tuple(read["units"])
         return cls(**{**read, **texts})
 
 

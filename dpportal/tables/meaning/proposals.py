@@ -15,24 +15,29 @@ from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.identifiers import looks_like_identifier
 from dpportal.tables.meaning.missing_words import missing_words
 from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
-from dpportal.tables.meaning.parse_options import ReadOptions
+from dpportal.tables.meaning.parse_options import UNIT, ReadOptions
 
 MOST_TEXTS = 2000
 # A slip or a word for missing among them leaves a column what it is.
 MOST = 0.95
 # The share of a column's texts that look like numbers, whatever their marks, from which on these propose the marks.
 MAINLY = 0.6
-LIKE_NUMBER = "[-+]?[0-9][0-9.,'’]*"
+LIKE_NUMBER = "[-+]?[0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?[.,]?"
+# A number, spaces, and what stands behind them.
+WITH_UNIT = re.compile(rf"({LIKE_NUMBER})\s*({UNIT})")
 WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1", "t", "f", "y", "n"}
 CODE = "0[0-9]+|[-+]?[0-9]{19,}"
-COMMA = "-?(?:[0-9]+|[0-9]{1,3}(?:[.'’][0-9]{3})+),[0-9]+"
+COMMA = "-?(?:[0-9]+|[0-9]{1,3}(?:[.'’ \u00a0\u202f][0-9]{3})+),[0-9]+"
 APOSTROPHES = ("'", "’")
+BLANKS = (" ", "\u00a0", "\u202f")
 # A single group of three could as well be three decimals, so it proposes nothing.
 GROUPED = {
     ",": "-?[0-9]{1,3}(?:(?:,[0-9]{3})+[.][0-9]+|(?:,[0-9]{3}){2,})",
     ".": "-?[0-9]{1,3}(?:(?:[.][0-9]{3})+,[0-9]+|(?:[.][0-9]{3}){2,})",
     # An apostrophe within a number can be nothing else.
     **{mark: f"-?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:[.,][0-9]+)?" for mark in APOSTROPHES},
+    # Nor a blank, but within a number that is dialled, which begins with 0.
+    **{mark: f"-?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+(?:[.,][0-9]+)?" for mark in BLANKS},
 }
 OTHER_MARKS = (
     (",", ".", "a decimal comma"),
@@ -48,19 +53,36 @@ Texts = Sequence[Sequence[str | None]]
 
 
 def proposed_options(columns: Texts, options: ReadOptions) -> ReadOptions:
-    """The options with decimal, thousands and date format filled in where nobody declared them."""
+    """The options with units, decimal, thousands and date format filled in where nobody declared them."""
     seen = [_texts(column, replace(options, decimal=".", thousands="")) for column in columns]
+    units = options.units
+    if units is None:
+        units = tuple(sorted({unit for column in seen if (unit := _unit(column))}))
+    seen = [[_before(text, units) for text in column] for column in seen]
     numbers = [_like_numbers(column) for column in seen]
     decimal = options.decimal or _decimal(seen, numbers, options)
     thousands = options.thousands
     if thousands is None:
         other = "." if decimal == "," else ","
-        marks = (other, *APOSTROPHES)
+        marks = (other, *APOSTROPHES, *BLANKS)
         thousands = next(
             (m for m in marks if any(_any_all(column, GROUPED[m], decimal, m) for column in numbers)), ""
         )
     dates = options.date_format or _date_format(seen)
-    return replace(options, decimal=decimal, thousands=thousands, date_format=dates)
+    return replace(options, decimal=decimal, thousands=thousands, date_format=dates, units=units)
+
+
+def _unit(texts: list[str]) -> str:
+    """The one text that stands behind numbers of which a column is nearly all; else nothing."""
+    found = [WITH_UNIT.fullmatch(text) for text in texts]
+    behind = {match[2] for match in found if match}
+    fits = _most(match or re.fullmatch(LIKE_NUMBER, text) for match, text in zip(found, texts, strict=True))
+    return behind.pop() if fits and len(behind) == 1 else ""
+
+
+def _before(text: str, units: Sequence[str]) -> str:
+    found = WITH_UNIT.fullmatch(text)
+    return found[1] if found and found[2] in units else text
 
 
 def proposed_columns(names: Sequence[str], columns: Texts, options: ReadOptions) -> tuple[Column, ...]:
@@ -119,7 +141,7 @@ def _kind(texts: list[str], options: ReadOptions) -> tuple[Kind, str]:
     if _most(text.lower() in WORDS for text in texts):
         return "boolean", ""
     if (kind := _number_kind(texts, options)) is not None:
-        return kind, ""
+        return kind, _remark_on_unit(texts, options)
     if _most(python_semantics.day_of(text, options) for text in texts):
         return "date", _remark_on_dates(texts, options)
     return "text", _remark(texts, options)
@@ -128,13 +150,28 @@ def _kind(texts: list[str], options: ReadOptions) -> tuple[Kind, str]:
 def _number_kind(texts: list[str], options: ReadOptions) -> Kind | None:
     """Whole or real numbers; none if a text is no number or looks like a code. NaN alone makes no number."""
     numbers = [text for text in texts if text.lower().lstrip("+-") != "nan"]
-    if not numbers or any(re.fullmatch(CODE, text) for text in numbers):
+    if not numbers or any(re.fullmatch(CODE, _without_thousands(text, options)) for text in numbers):
         return None
     if not _most(python_semantics.number_of(text, options) is not None for text in numbers):
         return None
-    digits = f"[-+]?[0-9{options.thousands}]+"
-    all_integers = len(numbers) == len(texts) and _most(re.fullmatch(digits, text) for text in numbers)
+    digits, bare = (
+        f"[-+]?[0-9{options.thousands}]+",
+        (python_semantics.without_unit(text, options) for text in numbers),
+    )
+    all_integers = len(numbers) == len(texts) and _most(re.fullmatch(digits, text) for text in bare)
     return "integer" if all_integers else "real"
+
+
+def _without_thousands(text: str, options: ReadOptions) -> str:
+    return text.replace(options.thousands, "") if options.thousands else text
+
+
+def _remark_on_unit(texts: list[str], options: ReadOptions) -> str:
+    """That a unit is left out, where the first rows have one."""
+    unit = next((unit for unit in options.units or () if any(text.endswith(unit) for text in texts)), "")
+    if not unit:
+        return ""
+    return f"Numbers with “{unit}” behind them are read without it. Change it on the page “How the file is read”."
 
 
 def _remark(texts: list[str], options: ReadOptions) -> str:

@@ -18,6 +18,7 @@ from dpportal.tables.meaning.number_syntax import (
     LONGEST_NUMBER,
     NOBODY,
     TRUE_WORDS,
+    before_unit,
     number_pattern,
     prepared,
 )
@@ -96,8 +97,15 @@ def small(letter: str) -> str:
     return letter.lower()[0]
 
 
+def without_unit(text: str, options: ReadOptions) -> str:
+    """What stands before a declared unit; a text that is no number stays as it is."""
+    found = re.fullmatch(before_unit(options), text) if options.units else None
+    return found[1] if found else text
+
+
 def _plain(text: str, options: ReadOptions) -> str:
-    plain = text.replace(options.thousands, "") if options.thousands else text
+    plain = without_unit(text, options)
+    plain = plain.replace(options.thousands, "") if options.thousands else plain
     return plain.replace(",", ".") if options.decimal == "," else plain
 
 

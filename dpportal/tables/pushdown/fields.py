@@ -26,6 +26,7 @@ from dpportal.tables.meaning.number_syntax import (
     PLAIN_NUMBER,
     SPACES,
     TRUE_WORDS,
+    before_unit,
     number_pattern,
     prepared,
 )
@@ -216,8 +217,10 @@ class Field:
         return case
 
     def _without_marks(self) -> Expr:
-        """A number's text with a point and without marks between thousands."""
+        """A number's text with a point, without marks between thousands and without its unit."""
         text = self.value
+        if self.options.units:
+            text = self.dialect.group(text, before_unit(self.options), 1)
         if self.options.thousands:
             text = call("replace", text, exp.Literal.string(self.options.thousands), exp.Literal.string(""))
         if self.options.decimal == ".":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from dpportal.charts.increments import increments_apart_figure, increments_figure
+from dpportal.charts.screens import MOST_PANELS, for_screens
 from dpportal.charts.series import Timeline, expectation_figure
 from dpportal.charts.small_multiples import MAX_APART, MAX_TOGETHER, apart_figure, together_figure
 from dpportal.charts.static_svg import drawing
@@ -111,3 +113,29 @@ def test_the_true_increments_are_in_no_figure_that_was_not_given_them() -> None:
         Timeline(PERIODS[:2]), [""], added=added, half_widths=HALF[:2], true=added + SECRET
     )
     assert str(SECRET + 4) in json.dumps(own.json)
+
+
+@pytest.mark.parametrize("series", [2, 5, MOST_PANELS])
+def test_on_a_phone_panels_lie_below_each_other_each_under_its_name(series) -> None:
+    """They were drawn beside each other, in letters of 8 pixels that had to be moved sideways."""
+    shown = apart_figure(
+        Timeline(PERIODS, "people"), names(series), released=counts(series), half_widths=HALF
+    )
+    narrow = for_screens(shown.json)["narrow"]
+    assert narrow["width"] < 400 and narrow["height"] > 150 * series
+    titles = [text for text in narrow["texts"] if text["text"].startswith("<b>")]
+    assert [text["text"] for text in titles] == names(series)
+    assert len({text["x"] for text in titles}) == 1
+    heights = [text["y"] for text in titles]
+    assert all(140 < low - high < 200 for high, low in pairwise(heights))
+    floors = sorted(
+        line["points"].split()[0].split(",")[1] for line in narrow["lines"] if "control" in line["stroke"]
+    )
+    assert len(set(floors)) == series
+    assert sum(text["text"] == "2020-01" for text in narrow["texts"]) == 1
+
+
+def test_many_panels_keep_their_width_on_a_phone() -> None:
+    many = MOST_PANELS + 1
+    shown = apart_figure(Timeline(PERIODS), names(many), released=counts(many), half_widths=HALF)
+    assert "narrow" not in for_screens(shown.json)

@@ -16,9 +16,9 @@ from mechanisms.domain import Boolean, Categorical, DomainError
 from tests.dpportal import building
 
 ROWS = b"funded,employed,age\n" + b"".join(
-    b"%s,%d,%d\n" % ((b"nein", b"ja")[n % 2], n % 2, 20 + n) for n in range(40)
+    b"%s,%d,%d\n" % ((b"nie", b"tak")[n % 2], n % 2, 20 + n) for n in range(40)
 )
-WORDS = Categorical("funded", True, ("nein", "ja"), closed=True)
+WORDS = Categorical("funded", True, ("nie", "tak"), closed=True)
 CODES = ({"truths": ("0", "1"), "kind": "integer", "repeats": True},)
 LETTERS = ({"truths": ("N", "Y"), "kind": "text", "repeats": True},)
 OTHER_CODES = ({"truths": (), "kind": "integer", "repeats": True},)
@@ -49,20 +49,20 @@ def form(no, yes, looks=()):
 @pytest.mark.parametrize(
     ("no", "yes", "looks", "attribute"),
     [
-        ("nein", "ja", TEXTS, WORDS),
-        ("nein", "ja", (), WORDS),
+        ("nie", "tak", TEXTS, WORDS),
+        ("nie", "tak", (), WORDS),
         (
-            "nein = no",
-            "ja = yes",
+            "nie = no",
+            "tak = yes",
             TEXTS,
-            Categorical("funded", True, ("nein", "ja"), words=("no", "yes"), closed=True),
+            Categorical("funded", True, ("nie", "tak"), words=("no", "yes"), closed=True),
         ),
         ("2", "1", OTHER_CODES, Categorical("funded", True, ("2", "1"), closed=True)),
-        ("nein", "ja", CODES, Boolean("funded", True, ("0", "1"), ("nein", "ja"), closed=True)),
-        ("nein", "ja", (*CODES, *CODES), Boolean("funded", True, ("0", "1"), ("nein", "ja"), closed=True)),
-        ("nein", "ja", (*CODES, *LETTERS), Boolean("funded", True, (), ("nein", "ja"), closed=True)),
-        ("= nein", "= ja", (), Boolean("funded", True, (), ("nein", "ja"), closed=True)),
-        ("0 = nein", "1 = ja", TEXTS, Boolean("funded", True, ("0", "1"), ("nein", "ja"), closed=True)),
+        ("nie", "tak", CODES, Boolean("funded", True, ("0", "1"), ("nie", "tak"), closed=True)),
+        ("nie", "tak", (*CODES, *CODES), Boolean("funded", True, ("0", "1"), ("nie", "tak"), closed=True)),
+        ("nie", "tak", (*CODES, *LETTERS), Boolean("funded", True, (), ("nie", "tak"), closed=True)),
+        ("= nie", "= tak", (), Boolean("funded", True, (), ("nie", "tak"), closed=True)),
+        ("0 = nie", "1 = tak", TEXTS, Boolean("funded", True, ("0", "1"), ("nie", "tak"), closed=True)),
         ("1", "0", CODES, Categorical("funded", True, ("1", "0"), closed=True)),
         ("", "", CODES, Boolean("funded", True, closed=True)),
         ("", "", (), Boolean("funded", True, closed=True)),
@@ -81,10 +81,10 @@ def test_words_that_are_not_read_as_no_and_yes_are_categories(no, yes, looks, at
 def test_blank_fields_are_refused_where_the_first_rows_are_not_read_so():
     asked = form("", "", TEXTS)
     assert not asked.is_valid()
-    assert "such as nein and ja" in asked.errors["no"][0]
+    assert "such as nie and tak" in asked.errors["no"][0]
 
 
-@pytest.mark.parametrize(("no", "yes"), [("ja", "ja"), ("nein = x", "ja = x"), ("Other", "ja = Missing")])
+@pytest.mark.parametrize(("no", "yes"), [("tak", "tak"), ("nie = x", "tak = x"), ("Other", "tak = Missing")])
 def test_words_that_cannot_be_two_cells_are_refused_beside_the_field(no, yes):
     assert set(form(no, yes, TEXTS).errors) == {"no"}
 
@@ -93,10 +93,10 @@ def test_a_column_of_other_words_is_declared_as_categories_on_its_page_and_in_th
     address = reverse("datasets:column", args=[surveyed.pk, 0])
     answer = desk.post(address, {"kind": "boolean", "missing_cell": "on"})
     assert answer.status_code == 422 and declared(surveyed) == {}
-    desk.post(address, {"kind": "boolean", "missing_cell": "on", "no": "nein", "yes": "ja"})
+    desk.post(address, {"kind": "boolean", "missing_cell": "on", "no": "nie", "yes": "tak"})
     assert declared(surveyed) == {"funded": WORDS}
     said = {f"c{n}-kind": "ignored" for n in range(3)}
-    said |= {"c0-kind": "boolean", "c0-no": "nein = none", "c0-yes": "ja = some"}
+    said |= {"c0-kind": "boolean", "c0-no": "nie = none", "c0-yes": "tak = some"}
     assert desk.post(reverse("datasets:domain", args=[surveyed.pk]), said).status_code == 302
     assert declared(surveyed)["funded"].words == ("none", "some")
 
@@ -108,12 +108,23 @@ def test_the_button_yes_or_no_leaves_out_what_is_not_read_so_and_names_it(desk, 
     assert declared(surveyed) == {"employed": Boolean("employed", True, ("0", "1"), closed=True)}
 
 
+@pytest.mark.parametrize(
+    ("no", "yes"),
+    [("non", "oui"), ("Nein", "Ja"), ("NO", "S\u00cd"), ("no", "s\u00ec"), ("nee", "ja"), ("no", "si")],
+)
+def test_words_of_five_other_languages_are_read_as_english_ones_are(desk, no, yes):
+    rows = "funded,age\n" + "".join(f"{(no, yes)[n % 2]},{20 + n}\n" for n in range(40))
+    dataset = building.uploaded(desk, rows.encode())
+    desk.post(reverse("datasets:chosen", args=[dataset.pk]), {"way": "yes-or-no", "columns": ["0"]})
+    assert declared(dataset) == {"funded": Boolean("funded", True, (no, yes), closed=True)}
+
+
 def test_a_codebook_of_other_words_declares_categories_and_none_without_words(surveyed, curator):
-    with pytest.raises(DomainError, match="such as nein and ja"):
+    with pytest.raises(DomainError, match="such as nie and tak"):
         take_codebook.take(surveyed, b'{"funded": {"kind": "boolean"}}', curator)
-    spelled = b'{"funded": {"kind": "boolean", "values": ["nein", "ja"], "closed": true}}'
+    spelled = b'{"funded": {"kind": "boolean", "values": ["nie", "tak"], "closed": true}}'
     take_codebook.take(surveyed, spelled, curator)
-    assert declared(surveyed)["funded"].values == ("nein", "ja") and declared(surveyed)["funded"].closed
+    assert declared(surveyed)["funded"].values == ("nie", "tak") and declared(surveyed)["funded"].closed
 
 
 def test_a_question_whose_answers_are_not_read_so_waits_for_its_words(desk):
@@ -129,7 +140,7 @@ def test_a_question_whose_answers_are_not_read_so_waits_for_its_words(desk):
     said = {"c0-kind": "boolean", "c0-missing_cell": "on", "c1-kind": "ignored", "c2-kind": "ignored"}
     desk.post(address, said)
     assert declared(dataset) == {}
-    desk.post(address, {**said, "c0-no": "nein", "c0-yes": "ja"})
+    desk.post(address, {**said, "c0-no": "nie", "c0-yes": "tak"})
     assert declared(dataset) == {"is_funded": replace(WORDS, name="is_funded")}
 
 

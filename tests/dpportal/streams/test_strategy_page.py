@@ -7,7 +7,7 @@ import pytest
 
 from dpportal.jobs import search_cache
 from dpportal.jobs.search_cache import SEARCHES
-from dpportal.streams import drafts, execution
+from dpportal.streams import drafts, execution, strategy_page
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period
 from mechanisms import registry
@@ -15,7 +15,7 @@ from tests.dpportal.streams import building
 
 
 @pytest.mark.slow
-def test_the_dial_finds_the_cost_of_an_interval_at_the_end(curious, dataset) -> None:
+def test_the_dial_finds_the_cost_of_a_typical_margin(curious, dataset) -> None:
     draft = building.draft_stream(dataset)
     address = f"/streams/{draft.pk}/strategy/dial/"
     found = curious.get(address, {"half_width": "40", "mechanism": "fda"}).json()
@@ -42,6 +42,24 @@ def test_using_a_recommended_strategy_leads_to_the_review(curious, dataset) -> N
     assert draft.mechanism == names[-1]
     title = registry.stream(draft.mechanism).title
     assert f"<dt>Method</dt><dd>{title}</dd>" in curious.get(answer.url).content.decode()
+
+
+def test_no_method_has_a_better_number_on_the_dial_than_the_recommended_one(curious, dataset) -> None:
+    """Of the last of 120 running counts another's margin is less, as a block of periods ends with it."""
+    draft = building.draft_stream(dataset, horizon=120, mechanism="")
+    shown = strategy_page.strategies(draft, drafts.offers(draft, draft.amount), "", draft.amount)
+    margins = [choice["margin"] for choice in shown["recommended"]]
+    ends = [choice["half_width"] for choice in shown["recommended"]]
+    assert margins == sorted(margins) and len(margins) == 2 and ends[1] < ends[0]
+    address = f"/streams/{draft.pk}/strategy/dial/"
+    first, second = (
+        curious.get(
+            address, {"epsilon": str(draft.amount), "mechanism": choice["offer"].mechanism.name}
+        ).json()
+        for choice in shown["recommended"]
+    )
+    assert first["half_width"] < second["half_width"]
+    assert shown["chosen_error"] == first["half_width"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ TEXTS = [
     "yes", "No", "false", "F", "2", "#N/A", "=1+1", "007", "P1", "P1 ", "p1", "Zürich", "Zu\u0308rich",
     "Z\ufffdrich", " Zürich", "Z\xfcrich\xa0", "\u2003x", "\ufeffx", "x\u200b", "2020-02-29",
     "2020-02-30", "2020-02-29 23:00", "29.02.2020", "02/29/2020", "1/2/2020", "29. Feb 2020", "20200229",
+    "1 239,41 \u20ac", "35kg", "-1.5\u2003%", "kg", "7 kgs", "S\u00ed", "S\u00cc", "Ja", "Nein", "nee", "oui", "non",
     'say "hi"', "'", "a,b", "a;b", "a\nb", "a\r\nb", "Other", "Missing",
 ]  # fmt: skip
 
@@ -22,4 +23,6 @@ OPTIONS = [
         decimal=",", thousands="\u00a0", date_format="%d. %b %Y", strip=False, missing=("NA", "1.0", " x")
     ),
     ReadOptions(date_format="%Y%m%d", missing=("1", "?")),
+    ReadOptions(decimal=",", thousands=" ", units=("\u20ac", "kg")),
+    ReadOptions(units=("%", "kg")),
 ]

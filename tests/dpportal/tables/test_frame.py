@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from dpportal.tables import first_rows, look
 from dpportal.tables.facts import TableFacts
 from dpportal.tables.faults import UploadFault
-from dpportal.tables.formats import Reading
+from dpportal.tables.formats import Reading, merged_cells
 from dpportal.tables.formats.frame import Line, is_note, proposed_notes
 from dpportal.tables.formats.import_worker import convert_here
+from dpportal.tables.formats.merged_cells import MergedColumn, merged_columns
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
 
 MESSY = """Ministry of Labour, Department of Statistics
@@ -118,6 +120,28 @@ def test_merged_titles_and_names_lose_no_value_and_are_not_spoken_of(tmp_path):
     assert more.oddities.merged_ranges == 2
 
 
+def test_merged_cells_are_filled_down_where_that_is_declared(tmp_path):
+    """Offices merge a district over its rows: all rows but the first had none. Names and blank rows stay."""
+    merged, options = ("A6:A9", "D6:E7"), {"sheet": "Table 3", **RULE}
+    plain = read(tmp_path, sheet(tmp_path, *merged), "t.xlsx", **options)[1]
+    assert [(row[0], row[3]) for row in plain] == [("North", "2100.5"), (None, None), (None, "0")]
+    facts, rows = read(tmp_path, sheet(tmp_path, *merged), "t.xlsx", **options, fill_merged=True)
+    assert [(row[0], row[3]) for row in rows] == [("North", "2100.5"), ("North", "2100.5"), ("North", "0")]
+    assert [column.name for column in facts.columns][:2] == NAMES[:2]
+    assert (facts.oddities.merged_ranges, facts.options.fill_merged) == (0, True)
+
+
+def test_ranges_are_read_across_pieces_and_more_than_there_may_be_are_refused(monkeypatch):
+    markup = b"".join(b'<mergeCell ref="AB%d:AC%d"/>' % (3 * n, 3 * n + 1) for n in range(1, 60))
+    expected = [MergedColumn(28, 3 * n, 3 * n + 1) for n in range(1, 60)]
+    for piece in (300, 301, 977):
+        monkeypatch.setattr(merged_cells, "PIECE_BYTES", piece)
+        assert merged_columns(io.BytesIO(b"<x/>" + markup + b'<mergeCell ref="A1:C1"/>')) == expected
+    monkeypatch.setattr(merged_cells, "MOST_RANGES", 50)
+    with pytest.raises(UploadFault, match="merged ranges"):
+        merged_columns(io.BytesIO(markup))
+
+
 @pytest.mark.slow
 def test_a_further_file_is_cut_by_the_stored_rule_and_a_line_by_its_own_text(tmp_path):
     settled = read(tmp_path, MESSY.encode(), "Table 3.csv", **RULE)[0].options
@@ -200,6 +224,34 @@ def test_a_first_row_of_missing_words_is_no_line_of_units(tmp_path):
         content = f"age;height;weight\n{row}\n" + "12;140;40\n" * 9
         facts, rows = read(tmp_path, content.encode(), "t.csv", delimiter=";")
         assert (facts.options.header_lines, len(rows)) == (1, 10)
+
+
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (
+            "Persons;;;Household\nWho;;Where;\nage;sex;region;size\n",
+            ["Persons: Who: age", "Persons: Who: sex", "Persons: Where: region", "Household: size"],
+        ),
+        (
+            "id;Persons;;\n;Who;;Where\n;age;sex;region\n",
+            ["id", "Persons: Who: age", "Persons: Who: sex", "Persons: Where: region"],
+        ),
+    ],
+)
+def test_a_third_line_of_names_is_joined_as_two_are(tmp_path, lines, names):
+    """Two lines gave each column some name, so the third was read as a row; and a group reached into the next one."""
+    rows = "".join(f"{20 + n};{'fm'[n % 2]};north;{n % 4}\n" for n in range(9))
+    facts, read_rows = read(tmp_path, f"Table 1\n\n{lines}{rows}".encode(), "t.csv")
+    assert [column.name for column in facts.columns] == names
+    assert facts.options.header_lines == 3 and len(read_rows) == 9
+
+
+def test_a_first_row_of_texts_below_two_lines_of_names_stays_a_row(tmp_path):
+    content = "Persons;;Household\nage;sex;\n" + "20-29;f;small\n30-39;m;large\n" * 9
+    facts, read_rows = read(tmp_path, content.encode(), "t.csv")
+    assert [column.name for column in facts.columns] == ["Persons: age", "Persons: sex", "Household"]
+    assert len(read_rows) == 18
 
 
 def test_a_row_is_never_proposed_as_names(tmp_path):

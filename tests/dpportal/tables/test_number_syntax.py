@@ -246,7 +246,7 @@ COMMAS = [f"{n},{n % 10}0" for n in range(100, 190)]
 
 
 @pytest.mark.parametrize(
-    "others", [["350,00 €"] * 10, ["k. A."] * 6, ["1.200,00", "δ/υ", "350,00 €", "-"] * 9]
+    "others", [["ab 350,00 €"] * 10, ["k. A."] * 6, ["1.200,00", "δ/υ", "350,00 €", "-"] * 9]
 )
 def test_numbers_among_other_texts_propose_their_marks(others):
     """Else a tenth of a column's texts would make all its numbers unreadable."""
@@ -285,3 +285,35 @@ def proposals(texts):
 def test_where_other_marks_are_declared_apostrophes_are_told():
     (column,) = proposed_columns(["pay"], [["6'160,87", "800,00"]], ReadOptions().settled())
     assert "an apostrophe between thousands" in column.remark
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "number"),
+    [
+        (["1 239,41 €", "12,00 €", "999,99 €"], "real", 1239.41),
+        (["1\u202f200\u00a0kg", "35kg", "7"], "integer", 1200.0),
+        (["12 %", "7 %", "0 %"], "integer", 12.0),
+        (["12a", "12b", "3"], "text", None),
+        (["030 123 456", "030 222 333", "1 234 567"], "text", None),
+    ],
+)
+def test_a_unit_behind_all_numbers_of_a_column_is_proposed_and_named(texts, kind, number) -> None:
+    """Amounts in euros were texts, of which nobody could declare limits."""
+    options = proposed_options([texts], ReadOptions()).settled()
+    [column] = proposed_columns(["x"], [texts], options)
+    assert column.kind == kind
+    assert bool(options.units) == ("read without it" in column.remark) == (number is not None)
+    if number is not None:
+        assert python_semantics.number_of(texts[0], options) == number
+
+
+def test_a_unit_that_nobody_wants_left_out_makes_texts() -> None:
+    options = proposed_options([["12 %", "7 %"]], ReadOptions(units=())).settled()
+    assert options.units == () and python_semantics.number_of("12 %", options) is None
+
+
+@pytest.mark.parametrize("unit", ["5", "a b", "[", "", "-", "ten letters"])
+def test_a_unit_that_could_be_part_of_a_number_is_refused(unit) -> None:
+    with pytest.raises(OptionError) as refused:
+        ReadOptions(units=(unit,))
+    assert refused.value.field == "units"

@@ -28,15 +28,21 @@ COLUMNS = "hold 3 columns. No row is a real person"
 GRID = "Rows were counted with noise in a grid of 289 cells over these directions"
 VARIANCE = "Column 1: 62.1% of the variance 2: 20.4% of the variance"
 TIMES = "A pair that was never measured is only modelled: from the measured ones, or as independent. 0 … 3."
-AT_MOST = "Values below 8.5 count as -1.5: at most 59 % are below 8.5, so the true mean may be different."
+ENDS = "Values below 8.5 count as -1.5: 12 to 59 % are below 8.5, so the true mean may be different."
 NEARLY_ALL = (
     "Values above 120 count as 120: nearly all, 97 % ± 2, are 120 or above, so the true mean may be higher."
 )
 SENTENCES = {
-    "a share at most": (
-        AT_MOST,
-        Known(**{"bounds": [8.5, -1.5], "percent in_all share_at_low_upper": [58.7]}),
-        ("8.5", "1.5", "59", "8.5"),
+    "both ends of a share": (
+        ENDS,
+        Known(
+            **{
+                "bounds": [8.5, -1.5],
+                "percent in_all share_at_low_lower": [12.3],
+                "percent in_all share_at_low_upper": [58.7],
+            }
+        ),
+        ("8.5", "1.5", "12", "59", "8.5"),
     ),
     "bins": (BINS, Known(bins=[0.2, 3, 0.12]), ("0.2", "3", "0.12")),
     "lower ends": (LOWER, Known(bounds=[-1.45, 10, 1]), ("1.45", "10", "1")),

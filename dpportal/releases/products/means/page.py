@@ -17,7 +17,7 @@ from dpportal.publications.extremes import extremes
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
-from dpportal.releases.products.shared.cells import SINGLE, aligned, joined, told
+from dpportal.releases.products.shared.cells import SINGLE, aligned, told
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.accounting import plainly
@@ -202,7 +202,7 @@ def rows_of(
     estimates: Sequence[tuple[ColumnEstimates, int]],
     styles: Mapping[str, str],
 ) -> list[Json]:
-    """Rows of labels, and of each number its text, its margin and what it is sorted by; a column has the same decimals.
+    """Rows of labels, and of each number its text and what it is sorted by; a column has the same decimals.
 
     estimates: of which column's estimates, and of which group, each row is.
     """
@@ -217,8 +217,8 @@ def rows_of(
 
 def running_text(interval: Interval, group: int, style: str, decimals: int) -> str:
     """A number with its margin; empty where it is not determined."""
-    cell = SINGLE.cell([told(interval, (group,), style)._replace(places=decimals)])
-    return joined(cell["value"], cell["margin"])
+    text: str = SINGLE.cell([told(interval, (group,), style)._replace(places=decimals)])["text"]
+    return text
 
 
 def labels_of(plan: MomentsPlan) -> list[list[str]]:

@@ -25,7 +25,7 @@ def assess(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray)
 
 def _learning(domain: Domain, target: str, synthetic: np.ndarray, real: np.ndarray) -> Json:
     """What `learning.learned` says, or which of its conditions is not met."""
-    conditions = {"target": target, "installed": learning.available()}
+    conditions = {"target": domain.titles.get(target, ""), "installed": learning.available()}
     if target and conditions["installed"]:
         return {**conditions, **learning.learned(domain, target, synthetic, real)}
     return conditions

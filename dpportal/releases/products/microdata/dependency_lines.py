@@ -23,12 +23,12 @@ class Dependency(TypedDict):
 
 
 def dependency_lines(plan: MicrodataPlan) -> list[Dependency]:
-    """What rows were declared to keep, by names."""
-    wishes, values = plan.wishes, plan.wishes.known_values(plan.domain)
+    """What rows were declared to keep, by the names that readers see."""
+    wishes, values, titles = plan.wishes, plan.wishes.known_values(plan.domain), plan.domain.titles
     return [
         Dependency(
-            first=first,
-            other=other,
+            first=titles[first],
+            other=titles[other],
             known=len({line[1] for line in wishes.known if line[::2] == (first, other)}),
             complete=values.is_complete(pair),
         )
@@ -57,7 +57,7 @@ def kept_lines(
         )
         usual = of_true.argmax(axis=1)
         shares = [_share(table, usual) for table in (of_true, of_synthetic)]
-        names = plan.domain.names
+        names = plan.domain.shown_names
         lines.append(
             DependencyLine(first=names[first], other=names[other], true=shares[0], synthetic=shares[1])
         )

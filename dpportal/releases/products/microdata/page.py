@@ -43,7 +43,8 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "means": means.lines(plan, result),
         "kept": list(released.domain.shown_names) if plan.keep is not None else [],
         "relied_on": relied_pairs.relied_on(plan),
-        "impossible": [list(zero) for zero in released.wishes.zeros[:MOST_IMPOSSIBLE]],
+        "target": relied_pairs.named(plan)["target"],
+        "impossible": relied_pairs.named(released)["zeros"][:MOST_IMPOSSIBLE],
         "all_impossible": len(released.wishes.zeros),
         "follows": dependency_lines(released),
         "counts": _count_lines(counts.head(MOST_LINES), plan.domain),
@@ -67,14 +68,14 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
 
 def _count_lines(counts: pd.DataFrame, domain: Domain) -> list[list[object]]:
     """Counts of single columns as readers see them."""
-    shown = dict(zip(domain.names, domain.shown_names, strict=True))
+    shown = domain.titles
     lines = counts.values.tolist()
     return [[shown[column], cell_name(cell), *numbers] for column, cell, *numbers in lines]
 
 
 def _pair_lines(pairs: pd.DataFrame, tables: list[Json], domain: Domain) -> list[Json]:
     """The pairs, measured ones first; of those their exactest table: its place, cells and margin."""
-    shown = dict(zip(domain.names, domain.shown_names, strict=True))
+    shown = domain.titles
     best: dict[tuple[str, str], int] = {}
     for place, table in enumerate(tables):
         first, second = table["columns"]

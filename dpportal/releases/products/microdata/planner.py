@@ -88,6 +88,7 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
             "noise_errors": partial(means.noise_in_words, plan, draft.people) if draft.people else (),
             "unheeded": relied_pairs.unheeded(plan),
             "weighted": relied_pairs.weighted(plan),
+            **relied_pairs.named(plan),
             "follows": dependency_lines(plan),
         }
 

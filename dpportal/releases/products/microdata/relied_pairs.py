@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
+from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row, listed
 from mechanisms import registry
 from mechanisms.microdata.features import FEATURES
@@ -36,8 +37,19 @@ def unheeded(plan: MicrodataPlan) -> str:
 
 
 def weighted(plan: MicrodataPlan) -> list[tuple[str, int]]:
-    """The columns and pairs that have a weight, with it."""
+    """The columns and pairs that have a weight, with it; by the names that readers see."""
+    titles = plan.domain.titles
     return [
-        *plan.wishes.weights.items(),
-        *((f"{first} × {second}", weight) for first, second, weight in plan.wishes.pairs),
+        *((titles[name], weight) for name, weight in plan.wishes.weights.items()),
+        *((f"{titles[first]} × {titles[second]}", weight) for first, second, weight in plan.wishes.pairs),
     ]
+
+
+def named(plan: MicrodataPlan) -> Json:
+    """The target, the required pairs and what cannot occur together, by the names that readers see."""
+    wishes, titles = plan.wishes, plan.domain.titles
+    return {
+        "target": titles.get(wishes.target, ""),
+        "required": [[titles[name] for name in pair] for pair in wishes.required],
+        "zeros": [[titles[a], x, titles[b], y] for a, x, b, y in wishes.zeros],
+    }

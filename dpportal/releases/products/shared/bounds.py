@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.shared.cells import SINGLE, joined, range_text, told
+from dpportal.releases.products.shared.cells import SINGLE, range_text, told
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.estimates import Interval
 
@@ -45,5 +45,5 @@ def _text(share: Interval, row: int) -> str:
     part = told(share, (row,), "share")
     if part.is_lopsided:
         return range_text(part)
-    cell = SINGLE.cell([part])
-    return joined(cell["value"], cell["margin"])
+    text: str = SINGLE.cell([part])["text"]
+    return text

@@ -1,4 +1,4 @@
-"""A number as text: the estimate and its margin, "± n" or "a to b"; with the truth below it for the curator alone."""
+"""A number as text: the estimate and its margin, "4,267 ± 38", or "12 [0 to 39]" where one side reaches farther."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
 # Of the longer side: where the shorter one is less, the number lies near one end.
 NEAR_END = 1 / 4
-# Of the interval of a share: a longer one is said in words instead of the share, and so is one that reaches 0 or 1.
+# Of the interval of a share: a longer one is written instead of the share, and so is one that reaches 0 or 1.
 WIDE = 0.5
 # Of a margin, by which its two sides may differ and are one; a margin has two digits.
 ROUNDING = 1 / 10
@@ -139,22 +139,15 @@ class Pattern:
     text: str
 
     def cell(self, parts: Sequence[CellNumber]) -> Json:
-        """value, margin (empty where nothing is told) and what the cell is sorted by; the truth where it is known."""
+        """text, each number with its margin, empty where nothing is told; what it is sorted by; the truth if known."""
         last = parts[-1]
         if len(parts) == 1 and last.is_unsure_share:
-            shown: Json = {"value": range_text(last), "margin": "", "sort": last.value}
+            shown: Json = {"text": range_text(last), "sort": last.value}
         elif not parts[0].is_determined:
-            shown = {"value": "", "margin": "", "sort": -1e300}
+            shown = {"text": "", "sort": -1e300}
         else:
-            values = [_written(part, part.value) if part.is_determined else NOT_TOLD for part in parts]
-            margins = [_margin(part) for part in parts]
-            # A value beyond a limit is its own margin.
-            filled = self._filled([margin or value for margin, value in zip(margins, values, strict=True)])
-            shown = {
-                "value": self._filled(values),
-                "margin": filled if any(margins) else "",
-                "sort": last.value if last.is_determined else -1e300,
-            }
+            text = self._filled([_with_margin(part) for part in parts])
+            shown = {"text": text, "sort": last.value if last.is_determined else -1e300}
         if not math.isnan(parts[0].truth):
             shown["true"] = self._filled([_written(part, part.truth) for part in parts])
             shown["outside"] = any(part.is_determined and part.is_outside for part in parts)
@@ -166,14 +159,14 @@ class Pattern:
 
 COUNT_AND_SHARE = Pattern("{} ({})")
 MEAN_AND_DEVIATION = Pattern("{} ({})")
-MEDIAN_AND_QUARTILES = Pattern("{} [{}, {}]")
-RANGE = Pattern("{} … {}")
+MEDIAN_AND_QUARTILES = Pattern("{} ({}, {})")
+RANGE = Pattern("{}, {}")
 SINGLE = Pattern("{}")
 
 
 def no_total() -> Json:
     """The cell of dates, which have no total."""
-    return {"value": _("none"), "margin": "", "sort": 0}
+    return {"text": _("none"), "sort": 0}
 
 
 def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None) -> CellNumber:
@@ -197,19 +190,16 @@ def aligned(rows: Sequence[Sequence[CellNumber]]) -> list[list[CellNumber]]:
     return [[part._replace(places=n) for part, n in zip(row, columns, strict=True)] for row in rows]
 
 
-def joined(value: str, margin: str) -> str:
-    """A number and its margin in running text."""
-    return f"{value} {margin}" if margin.startswith("±") else f"{value} [{margin}]" if margin else value
-
-
 def range_text(part: CellNumber) -> str:
-    """Of a share by itself: what can be said of it, such as “at most 60 %”; empty where that is nothing."""
-    low, high = (_written(part, end, rounded) for end, rounded in ((part.lower, _down), (part.upper, _up)))
-    if part.lower < NOTHING:
-        return "" if part.upper > 1 - NOTHING else _("at most %(share)s") % {"share": high}
-    if part.upper > 1 - NOTHING:
-        return _("at least %(share)s") % {"share": low}
-    return _("between %(low)s and %(high)s") % {"low": low, "high": high}
+    """Of a share by itself: what its interval tells, such as “0 to 60 %”; empty where that is nothing."""
+    is_anything = part.lower < NOTHING and part.upper > 1 - NOTHING
+    return "" if is_anything else ends_text(part)
+
+
+def ends_text(part: CellNumber) -> str:
+    """Both ends of the interval, rounded outwards: 0 to 39."""
+    low = _written(part, part.lower, _down).removesuffix(str(UNITS.get(part.style, "")))
+    return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _up)}
 
 
 def _written(part: CellNumber, value: float, rounded: Callable[[float], float] = float) -> str:
@@ -230,20 +220,26 @@ def _rounded(value: float, decimals: int, rounded: Callable[[float], float]) -> 
     return rounded(value) if rounded is float else rounded(value * 10**decimals) / 10**decimals
 
 
-def _margin(part: CellNumber) -> str:
-    """The margin, rounded up to its two digits; of a lopsided interval both ends, rounded outwards.
+def _with_margin(part: CellNumber) -> str:
+    if not part.is_determined:
+        return NOT_TOLD
+    value, margin = _written(part, part.value), margin_text(part)
+    return f"{value} {margin}" if margin else value
+
+
+def margin_text(part: CellNumber) -> str:
+    """The margin, rounded up to its two digits; of a lopsided interval both ends in brackets, rounded outwards.
 
     Empty of a value beyond a limit, which says by itself where the true one lies, and of a public number of people.
     """
-    if not part.is_determined or not math.isfinite(part.half_width):
+    if not math.isfinite(part.half_width):
         return NOT_TOLD
     if part.is_beyond_limit or part.is_public:
         return ""
     if part.limits and part.lower == part.upper:
         return _within_step(part.limits.step, part.style)
     if part.is_lopsided:
-        low = _written(part, part.lower, _down).removesuffix(str(UNITS.get(part.style, "")))
-        return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _up)}
+        return f"[{ends_text(part)}]"
     unit = DAYS if part.style in ("day", "days", "plus-days") else ""
     return f"± {number_text(_rounded(part.half_width, part.decimals, _up), part.decimals)}{unit}"
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.shared.cells import joined
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -79,8 +78,9 @@ def document(parts: Sequence[Json], loss: str) -> str:
     """A document with the table alone. parts: of `page.on_paper`. loss: in words."""
     note = _(
         "Each true number lies within its margin (±) with 95 %% probability; margins of shares are in percentage "
-        "points. “Or more” and “or less” stand at a limit that was declared: the value itself may be any number "
-        "beyond. The table is differentially private with %(loss)s: every number holds noise."
+        "points. “[0 to 39]” are both ends of one that reaches farther to one side. “Or more” and “or less” stand at a "
+        "limit that was declared: the value itself may be any number beyond. The table is differentially private with "
+        "%(loss)s: every number holds noise."
     )
     lines = [line for part in parts for line in _table(part)]
     return _document("\n".join([*lines, rf"\noindent {escaped(note % {'loss': loss})}"]))
@@ -88,7 +88,7 @@ def document(parts: Sequence[Json], loss: str) -> str:
 
 def _table(shown: Json) -> Iterator[str]:
     head = ["", *(f"{h['name']}" for h in shown["heads"]), *_difference_heads(shown)]
-    people = ["", *(f"n = {joined(h['value'], h['margin'])}" for h in shown["heads"])]
+    people = ["", *(f"n = {h['text']}" for h in shown["heads"])]
     people += [""] * (len(head) - len(people))
     yield rf"\begin{{longtable}}{{{_columns(len(head) - 1)}}}"
     # The caption has its number by itself.
@@ -167,7 +167,7 @@ def _block(block: Json, columns: int) -> Iterator[str]:
     yield rf"\multicolumn{{{columns}}}{{p{{{_LABELS + _NUMBERS:.2f}\linewidth}}}}{{{name}}}\\*"
     for row in block["rows"]:
         cells = [*row["cells"], row.get("difference"), row.get("standardised")]
-        texts = [joined(c["value"], c["margin"]) if c else "" for c in cells]
+        texts = [c["text"] if c else "" for c in cells]
         yield r"\quad " + _row([row["label"], *texts][:columns])
 
 

@@ -14,7 +14,7 @@ from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.publications.extremes import is_certainly_largest
-from dpportal.releases.products.shared.cells import SINGLE, joined, told
+from dpportal.releases.products.shared.cells import SINGLE, margin_text, told
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.accounting import plainly
@@ -134,7 +134,7 @@ def _finding(table: TableOne) -> Json:
     finding = {
         "people": round(everybody.value),
         "margin": math.ceil(everybody.half_width),
-        **({"ends": SINGLE.cell([everybody])["margin"]} if everybody.is_lopsided else {}),
+        **({"ends": margin_text(everybody)} if everybody.is_lopsided else {}),
         "columns": plan.groups.shown_names[0],
     }
     # As measured, before negative ones were made possible: an interval's upper end stays where it was.
@@ -200,7 +200,7 @@ def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
         return ""
     lower, upper = line.bound_texts
     cells = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
-    low, high = (joined(cell["value"], cell["margin"]) or _("an unknown share") for cell in cells)
+    low, high = (cell["text"] or _("an unknown share") for cell in cells)
     text = _(
         "Values were counted from %(lower)s to %(upper)s: %(low)s are %(lower)s or below, %(high)s are %(upper)s or "
         "above. Those beyond count as the limit."

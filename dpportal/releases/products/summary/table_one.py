@@ -22,6 +22,7 @@ from dpportal.releases.products.shared.cells import (
     ClippingLimits,
     Pattern,
     aligned,
+    ends_text,
     told,
 )
 from mechanisms.domain import MISSING_LABEL, Attribute, Categorical, Date, Integer, Real
@@ -70,11 +71,7 @@ class TableOne:
     def hidden(self) -> list[Json]:
         """The groups that may be empty, with how many people they may have."""
         left_out = [group for group in range(len(self.labels)) if group not in self.groups]
-        numbers = [self._number(group) for group in left_out]
-        return [
-            {"name": self.labels[group], "people": number["margin"]}
-            for group, number in zip(left_out, numbers, strict=True)
-        ]
+        return [{"name": self.labels[group], "people": ends_text(self._people(group))} for group in left_out]
 
     @cached_property
     def compared(self) -> tuple[int, int] | None:
@@ -111,8 +108,10 @@ class TableOne:
             }
 
     def _number(self, row: int) -> Json:
-        truth = self.truth.number if self.truth else None
-        return SINGLE.cell([told(self.summary.number, (row,), "people", truth)])
+        return SINGLE.cell([self._people(row)])
+
+    def _people(self, row: int) -> CellNumber:
+        return told(self.summary.number, (row,), "people", self.truth.number if self.truth else None)
 
     @property
     def shown(self) -> list[int]:
@@ -179,8 +178,8 @@ class _ColumnBlock:
         yield from self._at_bounds()
         value = "whole" if isinstance(self.attribute, Integer) else value
         for label, pattern, places in (
-            (_("Median [Q1, Q3]"), MEDIAN_AND_QUARTILES, (MEDIAN, *QUARTILES)),
-            (_("5 % … 95 %"), RANGE, ENDS),
+            (_("Median (Q1, Q3)"), MEDIAN_AND_QUARTILES, (MEDIAN, *QUARTILES)),
+            (_("5 %, 95 %"), RANGE, ENDS),
         ):
             yield self._row(label, pattern, [("quantiles", place, value) for place in places])
         if bool(self.own.missing.upper[self.table.everybody] > 0):

@@ -15,7 +15,6 @@ from dpportal.platform.json_types import Json
 from dpportal.publications import codebook
 from dpportal.publications.descriptions import styles
 from dpportal.publications.table import Table
-from dpportal.releases.products.shared.cells import joined
 from dpportal.releases.products.summary import latex
 from dpportal.releases.products.summary.page import on_paper, table_json
 from dpportal.releases.products.summary.table_one import TableOne
@@ -169,7 +168,7 @@ def _printed(plan: SummaryPlan, summary: Summary, folder: Path, loss: str) -> li
 
 def _texts(shown: Json, path: Path) -> Table:
     """The table's cells as texts with their margins, for word processors."""
-    heads = [f"{head['name']} (n = {joined(head['value'], head['margin'])})" for head in shown["heads"]]
+    heads = [f"{head['name']} (n = {head['text']})" for head in shown["heads"]]
     further = [shown["difference_name"], _("Standardised difference")] if shown["difference_name"] else []
     named = ["column", "row", *(head["name"] for head in shown["heads"]), *DIFFERENCES[: len(further)]]
     titles = [_("Column"), _("Value or statistic"), *heads, *further]
@@ -198,4 +197,4 @@ def _differences(row: Json, further: int) -> list[str]:
 
 def _text(cell: Json | None) -> str:
     """Without a plus: spreadsheets take a text that begins with one for a formula."""
-    return joined(cell["value"], cell["margin"]).removeprefix("+") if cell else ""
+    return str(cell["text"]).removeprefix("+") if cell else ""

@@ -128,7 +128,7 @@ def summary_page_of(groups: int, columns: int) -> Json:
     share, edge = np.full(MOST_LABELS, 0.5), np.full(MOST_LABELS, 0.1)
     series = {f"group {place}": (share, share - edge, share + edge) for place in range(groups)}
     figure = figure_json(shares_figure("column", [f"v{place}" for place in range(MOST_LABELS)], series))
-    cell = {"value": "1,234 (12.34 %)", "margin": "± 6 (± 0.14)", "sort": 1234}
+    cell = {"text": "1,234 ± 6 (12.34 % ± 0.14)", "sort": 1234}
     rows = summary_page.MOST_CELLS // groups // columns
     row = {"label": "v", "cells": [cell] * groups, "is_category": True, "mark": "M0 0h9v9z"}
     block = {"name": "column", "is_number": False, "rows": [row] * rows, "mark": ""}

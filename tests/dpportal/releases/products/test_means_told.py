@@ -14,7 +14,6 @@ import pytest
 from dpportal.releases.products.means import tables
 from dpportal.releases.products.means.page import page
 from dpportal.releases.products.means.runner import GroupMeans
-from dpportal.releases.products.shared.cells import joined
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.column import MeasuredColumn
@@ -50,8 +49,8 @@ def test_files_are_empty_where_the_page_says_not_determined(seed: int, tmp_path:
     empty = 0
     for row, line in zip(section["rows"], pd.concat(files).to_dict("records"), strict=True):
         for name, cell in zip(names, row["cells"], strict=True):
-            assert (cell["value"] == "") == math.isnan(line[name]), (name, row["labels"])
-            empty += name.startswith("share") and cell["value"] == ""
+            assert (cell["text"] == "") == math.isnan(line[name]), (name, row["labels"])
+            empty += name.startswith("share") and cell["text"] == ""
     assert empty
 
 
@@ -61,9 +60,9 @@ def test_a_sentence_writes_a_mean_as_the_table_does(seed: int) -> None:
     shown = page(plan, result)
     [section], [finding] = shown["columns"], shown["finding"]
     means = [row["cells"][2] for row in section["rows"]]
-    assert finding["mean"] in [joined(mean["value"], mean["margin"]) for mean in means]
+    assert finding["mean"] in [mean["text"] for mean in means]
     named = [end["mean"] for end in finding.values() if isinstance(end, dict)]
-    assert set(named) <= {joined(mean["value"], mean["margin"]) for mean in means}
+    assert set(named) <= {mean["text"] for mean in means}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -74,16 +73,17 @@ def test_what_is_said_of_a_share_is_what_its_interval_says(seed: int) -> None:
     seen = []
     for row, group in zip(section["rows"][1:], range(len(SIZES)), strict=True):
         for cell, share in zip(row["cells"][-2:], (own.at_lower, own.at_upper), strict=True):
-            low, high, text = share.lower[group], share.upper[group], cell["value"]
+            low, high, text = share.lower[group], share.upper[group], cell["text"]
             numbers = [float(number) for number in re.findall("[0-9.]+", text)]
             if np.isnan(low) or (low < 0.01 and high > 0.99):
                 assert text == ""
             elif low <= 0:
-                assert text.startswith("at most") and 0 <= numbers[0] - 100 * high <= 1
+                assert numbers[0] == 0 and 0 <= numbers[1] - 100 * high <= 1
             elif high >= 1:
-                assert text.startswith("at least") and 0 <= 100 * low - numbers[0] <= 1
+                assert numbers[1] == 100 and 0 <= 100 * low - numbers[0] <= 1
             seen.append(text)
-    assert seen[0].startswith("at most") and float(seen[0].split()[2]) < 5 and seen[1].startswith("at least")
+    (least, most), (low, high) = (map(float, re.findall("[0-9.]+", text)) for text in seen[:2])
+    assert least == 0 and most < 5 and low > 30 and high == 100
 
 
 @pytest.mark.slow

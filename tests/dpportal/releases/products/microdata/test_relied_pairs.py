@@ -5,15 +5,19 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pandas as pd
 import pytest
+from django.template.loader import render_to_string
 
 from dpportal.accounts.models import User
+from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
-from dpportal.releases import services
+from dpportal.releases import drafts, services
 from dpportal.releases.models import Release
+from dpportal.releases.products import planner_of
 from mechanisms import registry
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import files, finished, page_of
@@ -33,6 +37,27 @@ def released(
 ) -> Release:
     parameters = {"wishes": {}, "rows": None, **parameters}
     return finished(dataset, "microdata", columns, amount, method, people=EXACTLY, **parameters)
+
+
+def test_the_review_names_columns_as_readers_see_them(wide) -> None:
+    """It named the target, pairs and dependencies as the file does, where other products say their titles."""
+    rows = wide.current_domain().attributes.all()
+    dataset_services.declare_all(wide, [replace(row.declared(), title=f"own {row.column}") for row in rows])
+    wishes = {
+        "target": "job", "required": [["age", "ill"]], "follows": [["job", "ill"]], "weights": {"age": 3},
+    }  # fmt: skip
+    draft = Release.objects.create(
+        dataset=wide, created_by=wide.owner, product="microdata", title="Rows", mechanism="latent-classes",
+        columns=["age", "job", "ill"], amount=Decimal(1), people=300,
+        parameters={"wishes": wishes, "rows": None},
+    )  # fmt: skip
+    _version, plan = drafts.plan_of(draft)
+    context = {"plan": plan, "release": draft, **planner_of(draft).offer(plan, draft)}
+    page = render_to_string("releases/microdata/_review.html", context)
+    text = " ".join(re.sub("<[^>]*>", " ", page).split())
+    assert "3 own age, own job, own ill" in text
+    for words in ("Target column own job", "own age × own ill", "own ill from own job", "own age: 3"):
+        assert words in text
 
 
 def test_every_method_says_what_can_be_relied_on() -> None:
