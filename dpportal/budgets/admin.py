@@ -29,7 +29,10 @@ class MethodFilter(admin.AllValuesFieldListFilter):
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         """As pages call them, where the database has their names."""
         for choice in super().choices(changelist):
-            yield {**choice, "display": translated(registry.title(choice["display"])) or choice["display"]}
+            yield {
+                **choice,
+                "display": translated(registry.title(str(choice["display"]))) or choice["display"],
+            }
 
 
 class PaidAdmin(ReadOnlyAdmin[P]):

@@ -23,13 +23,41 @@ def resolved_top(rows: Rows, options: ReadOptions) -> tuple[ReadOptions, Rows]:
 
 
 def sampled(rows: Sequence[tuple[int, Cells]]) -> list[Line]:
-    """Rows that say something as lines, all as wide as the widest."""
-    told = [(number, cells) for number, cells in rows if cells]
-    width = max((max(cells) for _number, cells in told), default=0)
-    return [
-        Line(number - 1, number, [cells.get(place, "") for place in range(1, width + 1)])
-        for number, cells in told
-    ]
+    """Rows that say something as lines, all as wide as the widest, without the columns that are empty."""
+    columns = used_columns(rows)
+    return [Line(number - 1, number, _fields(cells, columns)) for number, cells in rows if cells]
+
+
+def used_columns(rows: Sequence[tuple[int, Cells]]) -> list[int]:
+    """The columns in which rows say something; a row of one text, such as a title, decides on none."""
+    every = [cells for _number, cells in rows]
+    several = [cells for cells in every if len(cells) > 1]
+    return sorted(set[int]().union(*(several or every)))
+
+
+def _fields(cells: Cells, columns: Sequence[int]) -> list[str]:
+    """The texts in these columns; a title that stands beside them is in the first."""
+    fields = [cells.get(column, "") for column in columns]
+    return fields if any(fields) else [*cells.values(), *fields[1:]]
+
+
+def without_empty_columns(rows: Rows) -> Rows:
+    """The rows without the columns to which neither the names nor the first rows below them say anything.
+
+    A sheet's table may begin in its second column. Where a later row has a value in a column that was left out, it has
+    one behind the last column.
+    """
+    first = list(islice(rows, SAMPLE_LINES))
+    last = max(first[0][1], default=0) if first else 0
+    used = [column for column in used_columns(first) if column <= last]
+    places = {column: place for place, column in enumerate(used, 1)}
+    if all(column == place for column, place in places.items()):
+        return chain(first, rows)
+    behind = len(places) + 1
+    return (
+        (number, {places.get(column, behind): text for column, text in cells.items()})
+        for number, cells in chain(first, rows)
+    )
 
 
 def below_titles(rows: Rows, options: ReadOptions) -> Rows:
@@ -46,10 +74,13 @@ def below_titles(rows: Rows, options: ReadOptions) -> Rows:
                 further = [row]
                 break
             names.append(row[1])
-    return chain([(last, _joined(names))], further, below)
+    sample = list(islice(chain(further, below), SAMPLE_LINES))
+    return chain([(last, _joined(names, used_columns(sample)))], sample, below)
 
 
-def _joined(rows: Sequence[Cells]) -> Cells:
-    width = max(max(cells) for cells in rows)
-    names = joined_names([[cells.get(place, "") for place in range(1, width + 1)] for cells in rows])
-    return {place: name for place, name in enumerate(names, 1) if name}
+def _joined(rows: Sequence[Cells], filled: Sequence[int]) -> Cells:
+    """filled: the columns with values. One without has no name that only reaches over it, as of merged cells."""
+    named = set(chain.from_iterable(rows))
+    columns = sorted(named.union(column for column in filled if column < max(named)))
+    names = joined_names([[cells.get(column, "") for column in columns] for cells in rows])
+    return {column: name for column, name in zip(columns, names, strict=True) if name}
