@@ -17,23 +17,33 @@ MOST_IN_ONE = 0.5
 
 
 def limits(values: Floats, half_width: int | None) -> list[int]:
-    """Where classes begin, from 0 on. values: those that are shown; half_width: of each, if all have one.
+    """Where classes begin. values: those that are shown; half_width: of each, if all have one.
 
-    Even steps, unless most areas would have one shade: then about as many areas in each, with limits of 1, 2 or 5 times
-    a power of ten. No class is narrower than a margin, which would tell noise apart.
+    Even steps from 0 on, unless most areas would have one shade: then about as many areas in each, with limits of 1, 2
+    or 5 times a power of ten, or, of numbers that are much alike, even steps from the smallest on. No class is narrower
+    than a margin, which would tell noise apart.
     """
-    largest, narrowest = max(1.0, float(values.max(initial=1))), max(1, half_width or 1)
-    step = math.ceil(round_step(max(largest, CLASSES * narrowest), CLASSES))
-    even = list(range(0, math.ceil(largest), step))
-    if values.size <= CLASSES or _share_of_fullest(values, even) <= MOST_IN_ONE:
+    narrowest = max(1, half_width or 1)
+    even = _even_steps(0, max(1.0, float(values.max(initial=1))), narrowest)
+    fullest = _share_of_fullest(values, even)
+    if fullest <= MOST_IN_ONE or (values.size <= CLASSES and fullest < 1):
         return even
+    smallest = float(values.min()) if values.size else 0.0
+    alike = _even_steps(max(0.0, smallest), float(values.max(initial=1)), narrowest)
     rounded = _rounded_quantiles(values, narrowest)
-    return min((rounded, even), key=lambda own: _share_of_fullest(values, own))
+    return min((even, alike, rounded), key=lambda own: _share_of_fullest(values, own))
 
 
 def class_of(value: float, begins: Sequence[int]) -> int:
-    """The class of a number; one below 0 is in the first."""
+    """The class of a number; one below all is in the first."""
     return max(0, int(np.searchsorted(begins, value, side="right")) - 1)
+
+
+def _even_steps(smallest: float, largest: float, narrowest: int) -> list[int]:
+    """The multiples of a round step from below the smallest to below the largest; at least one."""
+    step = math.ceil(round_step(max(largest - smallest, CLASSES * narrowest), CLASSES))
+    first = math.floor(smallest / step) * step
+    return list(range(first, max(first + 1, math.ceil(largest)), step))
 
 
 def _share_of_fullest(values: Floats, begins: Sequence[int]) -> float:

@@ -28,6 +28,22 @@ def test_where_most_areas_would_have_one_shade_limits_are_round_quantiles() -> N
     assert fullest <= len(millions) / 2
 
 
+@pytest.mark.parametrize(
+    ("values", "half_width", "begins"),
+    [
+        ((618, 640, 655, 660, 671, 690, 702, 715, 740, 769), 70, [600, 700]),
+        ((618, 640, 655, 660, 671, 690, 702, 715, 740, 769), 9, [600, 650, 700, 750]),
+        ((1_000_000, 1_000_400, 1_000_900), None, [1_000_000, 1_000_200, 1_000_400, 1_000_600, 1_000_800]),
+        ((50, 50, 50), 5, [0, 10, 20, 30, 40]),
+    ],
+)
+def test_numbers_that_are_alike_have_several_shades_where_margins_tell_them_apart(
+    values: tuple[int, ...], half_width: int | None, begins: list[int]
+) -> None:
+    """Districts are made of as many people each."""
+    assert limits(np.array(values, dtype=float), half_width) == begins
+
+
 @pytest.mark.parametrize("half_width", [30, 400])
 def test_no_class_is_narrower_than_the_margin(half_width: int) -> None:
     values = np.concatenate([np.full(50, 35.0), np.linspace(40, 1000, 30)])

@@ -109,6 +109,11 @@ def test_columns_of_one_value_are_not_among_all_that_are_offered(wide, client) -
     assert "Take all 5 columns with more than one value" in page and page.count("data-once>") == 5
 
 
+def test_all_columns_are_taken_whatever_readers_call_them(wide, client) -> None:
+    services.declare(wide, "others", Integer("others", lower=0, upper=9, title="Another name"))
+    assert asked(client, wide).count("data-once>") == 5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wide", [70], indirect=True)
 def test_a_table_of_seventy_columns_is_released_with_all_of_them(wide, client) -> None:
