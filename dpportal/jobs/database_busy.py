@@ -49,8 +49,8 @@ def _answer_to(request: HttpRequest, exception: BaseException | None) -> HttpRes
 def _answer(request: HttpRequest) -> HttpResponse:
     """A page without database queries for people, JSON for programs."""
     reason = _(
-        "The portal is busy with something that this needs, so nothing was changed. Try again in a few seconds, and "
-        "tell an administrator if it lasts."
+        "The portal is busy with something that this needs, and gave up waiting. Look whether it was done before you "
+        "try again in a few seconds, and tell an administrator if it lasts."
     )
     match = request.resolver_match
     if match is not None and hasattr(match.func, "known_sender"):
