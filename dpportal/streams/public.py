@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.dataset_costs import told_beside
-from dpportal.charts.report import stilled
-from dpportal.charts.screens import for_screens
-from dpportal.charts.style import Figure
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
@@ -19,9 +14,10 @@ from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
 from dpportal.streams.bundle import SERIES
+from dpportal.streams.drawn_series import as_json, drawn_series
 from dpportal.streams.models import SeriesFile, Stream
 from dpportal.streams.series import promise_of, whole_orders
-from dpportal.streams.series_view import shown
+from dpportal.streams.series_view import Chosen, figures, shown
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
 
@@ -42,12 +38,7 @@ def files(stream: Stream) -> tuple[SeriesFile, ...]:
 
 def charts(request: HttpRequest, stream: Stream) -> dict[str, Json]:
     """The figures of the running counts that the address chooses, by the names that addresses have for them."""
-    return as_json(shown(stream, request.GET)["figures"])
-
-
-def as_json(figures: Mapping[str, Figure]) -> dict[str, Json]:
-    """Figures by the same names, as pages and addresses have them."""
-    return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in figures.items()}
+    return as_json(figures(stream, Chosen.of(stream, request.GET), stream.periods.count()))
 
 
 pages = ReaderPages(
@@ -80,6 +71,6 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "offered": offered,
         "query": asked(request),
         **numbers,
-        "figures": stilled(as_json(numbers["figures"]), for_screens),
+        "figures": drawn_series(stream, numbers["chosen"], numbers["period_count"]),
     }
     return render(request, "streams/public.html", context)

@@ -58,24 +58,15 @@ class Chosen:
 
 
 def shown(stream: Stream, query: QueryDict) -> Json:
-    """The series as pages show it: charts, newest periods, expected error."""
+    """The series as pages show it beside its charts: which counts, the newest periods, the first sentences."""
     count, chosen = stream.periods.count(), Chosen.of(stream, query)
-    series = evenly_spaced(stream, _points(stream, chosen))
-    most_rows = min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
-    figures = {"expectation": expectation(stream, count)}
     rows: list[Json] = []
     first_sentences: Json | None = None
-    if series is not None:
-        latest = newest(stream, max(most_rows, MAX_BARS) + 1)
-        figures = {
-            "series": series_chart(series, chosen, count),
-            "increments": increments_chart(latest, chosen, count),
-            **figures,
-        }
-        rows = _rows(latest, chosen, most_rows)
+    if count:
+        latest = newest(stream, _most_newest(chosen))
+        rows = _rows(latest, chosen, _most_rows(chosen))
         first_sentences = finding(stream, latest)
     return {
-        "figures": figures,
         "chosen": chosen,
         "counts": list(enumerate(named(stream.labels))) if len(stream.labels) > 1 else [],
         "shown_names": named(stream.labels[place] for place in chosen.places),
@@ -85,6 +76,29 @@ def shown(stream: Stream, query: QueryDict) -> Json:
         "period_count": count,
         "unit": unit_of(stream),
     }
+
+
+def figures(stream: Stream, chosen: Chosen, count: int) -> dict[str, Figure]:
+    """The charts of a series of so many periods, and of its expected error."""
+    expected = {"expectation": expectation(stream, count)}
+    series = evenly_spaced(stream, _points(stream, chosen))
+    if series is None:
+        return expected
+    return {
+        "series": series_chart(series, chosen, count),
+        "increments": increments_chart(newest(stream, _most_newest(chosen)), chosen, count),
+        **expected,
+    }
+
+
+def _most_rows(chosen: Chosen) -> int:
+    """Of the table."""
+    return min(MAX_ROWS, MAX_NUMBERS // len(chosen.places))
+
+
+def _most_newest(chosen: Chosen) -> int:
+    """Periods of table and bars, and the one before them."""
+    return max(_most_rows(chosen), MAX_BARS) + 1
 
 
 def series_chart(series: Series, chosen: Chosen, periods: int) -> Figure:

@@ -294,7 +294,10 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> Json:
 
 
 def _shown(stream: Stream, query: QueryDict) -> Json:
-    return series_view.shown(stream, query) if stream.was_opened else {}
+    if not stream.was_opened:
+        return {}
+    shown = series_view.shown(stream, query)
+    return {**shown, "figures": series_view.figures(stream, shown["chosen"], shown["period_count"])}
 
 
 def _example(stream: Stream) -> Json:

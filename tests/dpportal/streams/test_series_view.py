@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from django.http import QueryDict
 from django.test import Client
+from django.utils.translation import override
 
 from dpportal.charts.cell_names import named
 from dpportal.datasets import services as datasets
-from dpportal.streams import series_view, services
+from dpportal.streams import drawn_series, series_view, services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series_view import Chosen
@@ -77,6 +78,30 @@ def test_both_pages_draw_what_was_asked_for(curious, many, query: str, lines: in
 
 
 @pytest.mark.slow
+def test_a_public_page_draws_once_for_each_state_choice_and_language(many, monkeypatch) -> None:
+    """Fourteen counts took a tenth of a second of every visit."""
+    services.publish(many, many.created_by)
+    made = []
+    draw = drawn_series.figures
+    monkeypatch.setattr(drawn_series, "figures", lambda *given: made.append(given) or draw(*given))
+    visitor = Client()
+
+    def seen(query: str = "") -> dict:
+        return visitor.get(f"/streams/{many.pk}/{query}").context["figures"]
+
+    first = seen()
+    assert seen() == first and len(made) == 1
+    assert seen("?count=2") != first and len(made) == 2
+    with override("zh-hans"):
+        count = many.periods.count()
+        other = drawn_series.drawn_series(many, Chosen.of(many, asked("")), count)
+    assert other["series"]["title"] != first["series"]["title"] and len(made) == 3
+    width = len(many.labels)
+    publish(many.pk, [Update(5, (9,) * width, Period.Source.COUNTS)], noise=building.repeated_noise())
+    assert seen() != first and len(made) == 4
+
+
+@pytest.mark.slow
 def test_the_live_part_asks_for_the_same_again(curious, many) -> None:
     home = curious.get(f"/streams/{many.pk}/home/?count=2&count=5&view=apart")
     assert "view=apart&amp;count=2&amp;count=5" in home.text
@@ -109,7 +134,7 @@ def test_of_a_long_series_the_first_row_shown_still_has_the_period_before_it(dat
     oldest = shown["newest"][-1]
     assert (len(shown["newest"]), oldest["label"]) == (100, "5")
     assert oldest["added"][0] == released[4][0] - released[3][0]
-    bars = shown["figures"]["increments"].json["data"][0]
+    bars = series_view.figures(stream, shown["chosen"], 104)["increments"].json["data"][0]
     assert (len(bars["x"]), bars["x"][-1]) == (96, "104")
 
 

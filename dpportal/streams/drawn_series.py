@@ -1,0 +1,51 @@
+"""The charts of a public page of a running count, drawn once for each state of it.
+
+Periods that were published stay as they are, so that charts of so many of them do, too. Drawing several counts takes a
+tenth of a second, and a page is asked for more often than a period is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from uuid import UUID
+
+from django.utils.translation import get_language
+
+from dpportal.charts.report import stilled
+from dpportal.charts.screens import for_screens
+from dpportal.charts.style import Figure
+from dpportal.platform.json_types import Json
+from dpportal.streams.models import Stream
+from dpportal.streams.series_view import Chosen, figures
+
+# Some hundred kilobytes each, in each process.
+MOST_DRAWN = 32
+
+
+@dataclass(frozen=True)
+class _State:
+    """What a running count's charts are drawn of; the same whoever asks, but for the language."""
+
+    stream_id: UUID
+    periods: int
+    chosen: Chosen
+    language: str | None
+    stream: Stream = field(compare=False, repr=False)
+
+
+def drawn_series(stream: Stream, chosen: Chosen, periods: int) -> Json:
+    """The charts with their drawings, by their names. periods: how many were published when the page was begun."""
+    return _drawn(_State(stream.pk, periods, chosen, get_language(), stream))
+
+
+@lru_cache(maxsize=MOST_DRAWN)
+def _drawn(state: _State) -> Json:
+    made = figures(state.stream, state.chosen, state.periods)
+    return stilled(as_json(made), for_screens)
+
+
+def as_json(made: Mapping[str, Figure]) -> dict[str, Json]:
+    """Figures by the same names, as pages and addresses have them."""
+    return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in made.items()}
