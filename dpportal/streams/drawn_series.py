@@ -35,15 +35,15 @@ class _State:
     stream: Stream = field(compare=False, repr=False)
 
 
-def drawn_series(stream: Stream, chosen: Chosen, periods: int) -> Json:
+def drawn_series(stream: Stream, chosen: Chosen, periods: int) -> dict[str, object]:
     """The charts with their drawings, by their names. periods: how many were published when the page was begun."""
     return _drawn(_State(stream.pk, periods, chosen, get_language(), stream))
 
 
 @lru_cache(maxsize=MOST_DRAWN)
-def _drawn(state: _State) -> Json:
-    made = figures(state.stream, state.chosen, state.periods)
-    return stilled(as_json(made), for_screens)
+def _drawn(state: _State) -> dict[str, object]:
+    made = as_json(figures(state.stream, state.chosen, state.periods))
+    return {name: stilled(figure, for_screens) for name, figure in made.items()}
 
 
 def as_json(made: Mapping[str, Figure]) -> dict[str, Json]:
