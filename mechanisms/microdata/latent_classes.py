@@ -60,8 +60,10 @@ CAUTION = 0.5
 MOST_SETTLED, MOST_REFINED = 60, 2_500
 # Fits whose tables rows are settled to the mean of.
 STARTS = 4
-# Rounds of settling rows: to tables of single cells or, where these are too many, of groups.
+# Rounds of settling rows: to tables of single cells or, where these are too many, of groups. To tables whose expected
+# standard error is smaller than so many rows it takes up to so many times the rounds, or rows are what errs most.
 CELL_ROUNDS, GROUP_ROUNDS = 360, 60
+FINE, MOST_TIMES = 16, 2.0
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
 # for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
 FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
@@ -208,7 +210,7 @@ class LatentClasses(Microdata):
         if is_refined:
             impossible = plan.wishes.impossible(plan.domain)
             cells = refined(plan.domain.attributes, grouping, margins, target, impossible)
-            rows = settle(rows, plan.domain.shape, cells, CELL_ROUNDS, random)
+            rows = settle(rows, plan.domain.shape, cells, _cell_rounds(plan), random)
         return replace(result, rows=rows, grouping=grouping if tables else None, tables=tuple(tables))
 
     def _keep_dependencies(
@@ -355,4 +357,8 @@ def _settling_seconds(plan: MicrodataPlan, rows: int) -> float:
         + EXCHANGED_NANOSECONDS * min(rows // 2, MOST_PAIRS) * len(shape)
         + MOVED_NANOSECONDS * sum(sizes) ** 2
     )
-    return (CELL_ROUNDS if is_refined else GROUP_ROUNDS) * each * 1e-9
+    return (_cell_rounds(plan) if is_refined else GROUP_ROUNDS) * each * 1e-9
+
+
+def _cell_rounds(plan: MicrodataPlan) -> int:
+    return round(CELL_ROUNDS * min(MOST_TIMES, max(1.0, FINE / plan.pair_deviation)))

@@ -111,6 +111,7 @@ SPEAKING_SQL = (
     "dpportal.datasets.dead_rows",
     "dpportal.datasets.key_traces",
     "dpportal.operations.database_integrity",
+    "dpportal.operations.written_values",
     "dpportal.operations.portal_tables",
     "dpportal.operations.strange_objects",
     "dpportal.platform.triggers",
