@@ -219,7 +219,7 @@ def trained(unit: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Loss, Steps]:
     """Two neighbours' releases along the first one's answers; few and steep weights clip every row."""
     monkeypatch.setattr(critic, "HIDDEN", 4)
     monkeypatch.setattr("mechanisms.microdata.adversarial.training.SPREAD", 5.0)
-    plan = GAN.plan(DOMAIN, Wishes(), Loss(Definition.ZCDP, 1, UNITS[unit]))
+    plan = GAN.plan(DOMAIN, Wishes(), Loss(Definition.ZCDP, Fraction(1), UNITS[unit]))
     rows = neighbours(unit)
     one, other = (counted(plan, r) for r in rows)
     asked: list[tuple[np.ndarray, np.ndarray, int]] = []
