@@ -166,9 +166,7 @@ def _reserve_and_settle(dataset: Dataset, spend: bool, definition: Definition = 
     """Every second reservation is spent at once, so that both kinds of writing race."""
     try:
         booking = ledger.Booking(uuid.uuid4(), "Race")
-        reserve = partial(
-            ledger.reserve, dataset, AMOUNT, booking, definition=definition, by=dataset.owner
-        )
+        reserve = partial(ledger.reserve, dataset, AMOUNT, booking, definition=definition, by=dataset.owner)
         entry = _when_free(reserve)
         if spend:
             _when_free(partial(ledger.spend, entry))

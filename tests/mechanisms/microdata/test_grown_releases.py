@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -149,7 +150,7 @@ def _key(decisions: list[np.ndarray]) -> tuple[int, ...]:
 
 
 def partitions(unit: str, definition: Definition, amount: int, monkeypatch: pytest.MonkeyPatch) -> Partitions:
-    plan = PARTITION.plan(DOMAIN, Wishes(), Loss(definition, amount, UNITS[unit]))
+    plan = PARTITION.plan(DOMAIN, Wishes(), Loss(definition, Fraction(amount), UNITS[unit]))
     one, other = (counted(plan, rows) for rows in neighbours(unit))
     apart = one[: plan.cells] - other[: plan.cells]
     return Partitions(plan, (one, other), (np.zeros_like(apart), apart), monkeypatch)
