@@ -389,12 +389,8 @@ def test_the_admin_shows_no_count_no_token_and_no_secret(client, administrator, 
     pages.append(f"streams/streamjob/{job.pk}/change/")
     shown = "".join(text(client.get(f"/admin/{page}")) for page in pages)
     assert "Red ones so far" in shown
-    for secret in (
-        token,
-        stream.token_sha256,
-        bytes(SealedState.objects.get().sealed).hex()[:20],
-        "&quot;noise&quot;",
-    ):
+    sealed = bytes(SealedState.objects.get().sealed).hex()[:20]
+    for secret in (token, stream.token_sha256, sealed, "&quot;noise&quot;"):
         assert secret not in shown
     for model in (SealedState, SealedSums, Period):
         assert client.get(f"/admin/streams/{model._meta.model_name}/").status_code == 404
