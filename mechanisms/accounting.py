@@ -73,6 +73,8 @@ class Loss:
 
     delta: with what chance, at most, the promise of ε or ρ fails: (ε, δ)-DP, or δ-approximate ρ-zCDP (Bun and Steinke
     2016, Definition 8.1). Both parts add up. Mechanisms that spend none leave it at 0.
+    Raises TypeError unless both are Fractions, since noise would have the scale of a rounded number; ValueError for
+    an amount that is not positive, and for a delta that is no probability.
     """
 
     definition: Definition
@@ -81,6 +83,9 @@ class Loss:
     delta: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
+        for part in (self.amount, self.delta):
+            if not isinstance(part, Fraction):
+                raise TypeError(f"a privacy loss must be a Fraction, got {part!r}; Fraction('0.3') is exact")
         if self.amount <= 0:
             raise ValueError(f"a privacy loss must be positive, got {self.symbol} = {self.amount}")
         if not 0 <= self.delta <= 1:

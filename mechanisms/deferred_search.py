@@ -23,7 +23,7 @@ _MOST_REMEMBERED = 256
 
 
 class PendingSearchError(PlanError):
-    """A result that is not on the shelf yet."""
+    """A result that is not in the store yet."""
 
 
 class ResultStore(Protocol):
@@ -39,18 +39,18 @@ class ResultStore(Protocol):
         """Have a result replaced that cannot be read; raises as `result` does."""
 
 
-_shelf: ContextVar[ResultStore | None] = ContextVar("shelf", default=None)
+_store: ContextVar[ResultStore | None] = ContextVar("store", default=None)
 _searches: dict[tuple[str, int], Search[Any, Any]] = {}
 
 
 @contextmanager
-def taken_from(shelf: ResultStore) -> Iterator[None]:
-    """What takes long is taken from the shelf while the block runs."""
-    token = _shelf.set(shelf)
+def taken_from(store: ResultStore) -> Iterator[None]:
+    """What takes long is taken from the store while the block runs."""
+    token = _store.set(store)
     try:
         yield
     finally:
-        _shelf.reset(token)
+        _store.reset(token)
 
 
 def is_known(name: str, version: int) -> bool:
@@ -80,7 +80,7 @@ class JsonForm(Generic[P, R]):
 
 
 class Search(Generic[P, R]):
-    """A function whose results may come from a shelf.
+    """A function whose results may come from a store.
 
     name: what results are stored under, for good. version: counts up whenever results change, or are written in another
     way, so that those of older code are replaced. takes_long: of the arguments, whether they do.
@@ -100,19 +100,19 @@ class Search(Generic[P, R]):
         _searches[name, version] = self
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        shelf = _shelf.get()
-        if shelf is not None and self._takes_long(*args, **kwargs):
+        store = _store.get()
+        if store is not None and self._takes_long(*args, **kwargs):
             arguments = self._form.write_arguments(*args, **kwargs)
             if arguments is not None:
-                return self._stored(shelf, arguments)
+                return self._stored(store, arguments)
         return self._search(*args, **kwargs)
 
-    def _stored(self, shelf: ResultStore, arguments: Sequence[object]) -> R:
-        result = shelf.result(self.name, self.version, arguments)
+    def _stored(self, store: ResultStore, arguments: Sequence[object]) -> R:
+        result = store.result(self.name, self.version, arguments)
         try:
             return self._form.read(result)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            return self._form.read(shelf.search_again(self.name, self.version, arguments))
+            return self._form.read(store.search_again(self.name, self.version, arguments))
 
     def work_out(self, arguments: Sequence[object]) -> object:
         """Read back before anyone relies on it: a result that its own code cannot read would be searched for ever."""

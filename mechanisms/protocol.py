@@ -117,9 +117,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What the private step saw: integers, and nothing else about the data."""
+    """What the private step saw: integers, and nothing else about the data. Raises TypeError for other numbers."""
 
     values: np.ndarray
+
+    def __post_init__(self) -> None:
+        if not np.issubdtype(self.values.dtype, np.integer):
+            raise TypeError(f"a measurement must have integers, got {self.values.dtype}")
 
 
 @dataclass(frozen=True)

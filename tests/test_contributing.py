@@ -19,7 +19,13 @@ from tests.mechanisms.neighbours import UNITS
 from tests.mechanisms.test_sensitivity import box, losses
 
 ROOT = Path(__file__).resolve().parents[1]
-BLOCK = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^ *```(?:python|html)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+
+
+def blocks(heading: str) -> list[str]:
+    """The code of a recipe, in its order."""
+    _before, _, recipe = (ROOT / "CONTRIBUTING.md").read_text().partition(f"\n### {heading}\n")
+    return BLOCK.findall(recipe.partition("\n### ")[0])
 
 
 def module(name: str, text: str) -> ModuleType:
@@ -40,7 +46,7 @@ def assert_counts_are_possible(method: Mechanism, unit: PrivacyUnit) -> None:
 
 def test_the_recipe_of_a_method_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also for whoever has followed it as it is printed, and has the method in the registry."""
-    method, its_tests = BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text())
+    method, its_tests = blocks("A method")
     coarse = module("mechanisms.histogram.coarse", method)
     monkeypatch.setitem(sys.modules, coarse.__name__, coarse)
     written = module("test_coarse", its_tests)

@@ -7,9 +7,10 @@ class AccountsConfig(AppConfig):
     verbose_name = _("People and the audit record")
 
     def ready(self) -> None:
-        from dpportal.accounts import audit, known_browsers, sessions, sign_ins, triggers
+        from dpportal.accounts import audit, known_browsers, people, sessions, sign_ins, triggers
         from dpportal.history import chain
 
+        people.connect()
         sign_ins.connect()
         known_browsers.connect()
         sessions.connect()

@@ -10,6 +10,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models.functions import Now
+from django.dispatch import Signal
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy as _
 
@@ -37,6 +38,10 @@ def validate_printable(name: str) -> None:
         raise ValidationError(_("Use letters, digits, spaces and visible signs only."))
 
 
+# Sent in the transaction in which the server's command line makes an account, with `person`, which `people` records.
+made_at_server = Signal()
+
+
 class PortalUserManager(WatchedManager["User"], UserManager["User"]):
     """Makes users; what Django calls a superuser is an administrator here."""
 
@@ -47,12 +52,10 @@ class PortalUserManager(WatchedManager["User"], UserManager["User"]):
     def create_superuser(
         self, username: str, email: str | None = None, password: str | None = None, **fields: object
     ) -> User:
-        from dpportal.accounts import people  # which writes people
-
         first = {"role": Role.ADMINISTRATOR, "must_change_password": True}
         with transaction.atomic():
             person = super().create_superuser(username, email, password, **{**first, **fields})
-            people.created_at_server(person)
+            made_at_server.send(User, person=person)
         return person
 
 

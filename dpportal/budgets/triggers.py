@@ -86,6 +86,15 @@ RULES = (
         + differ("is_fixed", "neighbours", "unit_column", "ignore_case")
         + ")",
     ),
+    # As `Budget.is_moved_by` says it: readers have files that say what was spent by this δ.
+    Refusal(
+        "budget_delta",
+        BUDGETS,
+        "UPDATE",
+        "The δ at which a budget's ρ is read never changes once it has paid for something.",
+        f"OLD.definition = 'zcdp' AND {differ('delta_exponent')} "
+        f"AND EXISTS (SELECT 1 FROM {LINES} WHERE budget_id = OLD.id AND kind = 'charge')",
+    ),
     Refusal(
         "budget_amounts",
         BUDGETS,

@@ -14,6 +14,7 @@ class DatasetsConfig(AppConfig):
 
         # Models and jobs.
         from dpportal.datasets import (  # noqa: F401
+            approved_protection,
             area_map,
             begun_uploads,
             domain_fit_job,
@@ -24,12 +25,11 @@ class DatasetsConfig(AppConfig):
             left_traces,
             near_duplicates,
             notifications,
-            protection_change,
             receipts,
         )
 
         bell.add(notifications.news)
-        acts.declare(protection_change.CHANGE)
+        acts.declare(approved_protection.CHANGE)
         acts.declare(followed_table.FOLLOW)
         self._watch()
         if settings.DIRECT_UPLOADS:

@@ -126,7 +126,7 @@ def _looked_at(dataset: Dataset) -> Schema:
 
 
 def _difference(dataset: Dataset, schema: Schema) -> SourceDifference:
-    lines = definitions.changes(dataset.facts.get("definition"), schema.definition)
+    lines = definitions.changes(dataset.facts["definition"], schema.definition)
     if (former := dataset.facts["identity"]) != schema.identity:
         places = {"former": former, "now": schema.identity}
         lines.insert(0, _("its place was %(former)s and is %(now)s") % places)

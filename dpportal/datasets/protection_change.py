@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.urls import reverse
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
 from dpportal.approvals import acts, services as approvals
-from dpportal.approvals.acts import Act, OutdatedError
-from dpportal.approvals.models import Approval
 from dpportal.approvals.services import ApprovalQuestion
-from dpportal.datasets.access import right_of
-from dpportal.datasets.identifying import identifying_columns
-from dpportal.datasets.models import Dataset, Right
+from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.platform.json_types import Json
 from dpportal.platform.stored_texts import in_site_language
@@ -56,26 +52,3 @@ def _by_place(dataset: Dataset, *protections: Protection) -> tuple[Protection, .
     return tuple(
         replace(each, unit_column=places.get(each.unit_column, each.unit_column)) for each in protections
     )
-
-
-@in_site_language
-def _change(approval: Approval) -> None:
-    from dpportal.datasets import services  # which asks this module whether it may
-
-    dataset = Dataset.objects.filter(pk=approval.subject).first()
-    still_may = approval.by.is_active and approval.by.is_curator
-    if dataset is None or not still_may or right_of(approval.by, dataset) < Right.OWN:
-        raise OutdatedError(_("Whoever asked does not own this dataset any more."))
-    services.lock_dataset(dataset)
-    declared = approval.arguments["declared"]
-    columns = ["", *(c["name"] for c in dataset.columns)]
-    is_as_before = str(Protection.of(dataset.current_domain())) == approval.arguments["before"]
-    if not is_as_before or (declared["unit_column"] not in columns and not dataset.is_tableless):
-        raise OutdatedError(_("The declaration has changed since this was asked for."))
-    services.declare_unit(dataset, **declared, by=approval.by)
-    identifying = identifying_columns(dataset)
-    if identifying and not declared["unit_column"]:
-        services.confirm_one_row(dataset, identifying, approval.by)
-
-
-CHANGE = Act(PROTECTION, gettext_lazy("Change of who is protected"), _change)

@@ -44,4 +44,4 @@ def count_request(dataset: Dataset) -> CountRequest:
         raise SourceFault("offered", _("This table is not offered to the dataset's owner any more."))
     types = {column["name"]: column["type"] for column in dataset.columns}
     facts = dataset.facts
-    return counting.CountRequest(dataset.source, facts["identity"], types, facts.get("definition"))
+    return counting.CountRequest(dataset.source, facts["identity"], types, facts["definition"])

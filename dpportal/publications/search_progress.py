@@ -28,9 +28,9 @@ def from_workers(view: View[P]) -> View[P]:
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        shelf = search_cache.SearchResults()
-        request.workings = shelf  # type: ignore[attr-defined]
-        with taken_from(shelf):
+        store = search_cache.SearchResults()
+        request.workings = store  # type: ignore[attr-defined]
+        with taken_from(store):
             return view(request, *args, **kwargs)
 
     return wrapped
@@ -59,9 +59,9 @@ def awaited(request: HttpRequest) -> HttpResponse:
     """
     keys = request.GET.getlist("key")[:MOST_KEYS]
     left = search_cache.active(keys)
-    shelf = search_cache.SearchResults()
-    shelf.awaited = left
-    response = render(request, "_workings.html", {"workings": shelf})
+    store = search_cache.SearchResults()
+    store.awaited = left
+    response = render(request, "_workings.html", {"workings": store})
     if len(left) < len(keys):
         response["HX-Trigger"] = "strategies:found"
     return response

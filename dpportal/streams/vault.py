@@ -107,14 +107,11 @@ def keep_sums(sums: Iterable[tuple[Period, TrueCounts]]) -> None:
     )
 
 
-def true_sums(periods: Iterable[Period]) -> list[list[int]] | None:
-    """The true running counts after each of the periods; None if any were deleted. Raises VaultError."""
-    counts = true_counts(periods)
-    return None if counts is None else [true.sums.tolist() for true in counts]
-
-
 def true_counts(periods: Iterable[Period]) -> list[TrueCounts] | None:
-    """The same with what was clipped."""
+    """The true running counts after each of the periods, and what was clipped; None if any were deleted.
+
+    Raises VaultError.
+    """
     rows = list(periods)
     sealed = SealedSums.objects.in_bulk([period.pk for period in rows])
     if len(sealed) < len(rows):

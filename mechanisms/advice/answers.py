@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mechanisms.advice.shapes import Shape
 from mechanisms.arrays import Integers
 from mechanisms.noise import repeatable
 
 PURPOSES = ("cells", "ranges", "totals")
 RANGES = 1000
+Shape = tuple[int, ...]
 Answers = Callable[[np.ndarray], np.ndarray]
 
 

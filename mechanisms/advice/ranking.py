@@ -11,7 +11,6 @@ import numpy as np
 from mechanisms.accounting import Loss
 from mechanisms.advice import table
 from mechanisms.advice.answers import PURPOSES
-from mechanisms.advice.trial import take
 from mechanisms.arrays import Floats
 from mechanisms.calibration import equal_epsilon
 from mechanisms.domain import Domain
@@ -22,6 +21,15 @@ FEW = 16
 # A method is nearly the best whose error is at most so many times the least.
 NEARLY = 1.15
 _HARDLY = 1.2
+
+
+def take(method: Mechanism, purpose: str) -> str:
+    """Which of a release's answers to sum up: its estimates ("raw"), or its counts of a possible table ("counts").
+
+    Counts of a possible table are nearer wherever counts are fixed from large blocks down. Where each cell was made
+    non-negative by itself, sums over many cells are better made of the estimates.
+    """
+    return "raw" if method.is_plain and purpose != "cells" else "counts"
 
 
 @dataclass(frozen=True)

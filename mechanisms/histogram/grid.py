@@ -154,8 +154,7 @@ class _TwoLevels:
         self.sides = balanced_sides(self._shape[None], np.maximum(_LEAST_PULL, overall / _COARSER))[0]
         self.coarse_labels = grid_labels(plan.domain.shape, self.sides)
         self.coarse_blocks = math.prod(self.sides.tolist())
-        # Plans made before widths were rounded say nothing of it.
-        wide, cut = plan.details.get("wide", math.inf), self.sides < self._shape
+        wide, cut = plan.details["wide"], self.sides < self._shape
         self._by_width = bool((self._shape >= wide * self.sides)[cut].all())
 
     def fine_sides(self, coarse: np.ndarray) -> np.ndarray:

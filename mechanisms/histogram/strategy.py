@@ -18,7 +18,7 @@ from mechanisms.histogram.blocks import grid_codes
 from mechanisms.histogram.box_sums import plain_sum, standard_error
 from mechanisms.histogram.combination import Combination
 from mechanisms.histogram.top_down import top_down
-from mechanisms.linear.dyadic import PURPOSE, range_energies, workload_energies
+from mechanisms.linear.dyadic import PURPOSE, workload_energies
 from mechanisms.noise import WIDEST, Noise, NoiseLaw
 from mechanisms.noise.sum_quantiles import half_widths
 from mechanisms.protocol import Measurement, Mechanism, NoisySums, Parameter, Parameters, Plan, Result
@@ -176,11 +176,6 @@ class StrategyHistogram(Mechanism):
 def largest_error(law: NoiseLaw, strategy: CellStrategy) -> float:
     """The standard error, in rows, of the unbiased estimates' sum over s cells is at most this times √s."""
     return law.standard_error / math.sqrt(min(strategy.eigenvalues))
-
-
-def answer_standard_error(law: NoiseLaw, strategy: CellStrategy, start: int, stop: int) -> float:
-    """Standard error of the sum of the unbiased estimates over the cells start..stop-1, in rows; exact."""
-    return _root_error(range_energies(start, stop, strategy.scales), law, strategy)
 
 
 def expected_errors(cells: int, law: NoiseLaw, strategy: CellStrategy) -> dict[str, float]:

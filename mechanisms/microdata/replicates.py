@@ -50,13 +50,13 @@ def with_replicates(plan: MicrodataPlan) -> MicrodataPlan:
         raise PlanError("Tables for standard errors need all columns: keep all of them, or choose fewer.")
     if len(pairs) > 1 and plan.wishes.required_pairs(plan.domain) != pairs:
         raise PlanError("Tables for standard errors need every pair of columns to be measured.")
-    counts, cells = _counts(plan), plan.domain.size
-    if counts > MOST_COUNTS or cells > MOST_CELLS:
+    number, cells = _counts(plan), plan.domain.size
+    if number > MOST_COUNTS or cells > MOST_CELLS:
         raise PlanError(
             "Tables for standard errors: these columns have {counts:,} counts and {cells:,} combinations "
             "of values. At most {most_counts:,} and {most_cells:,} can be fitted often enough. Choose the "
             "columns of one analysis, or wider bins.",
-            counts=counts,
+            counts=number,
             cells=cells,
             most_counts=MOST_COUNTS,
             most_cells=MOST_CELLS,

@@ -121,7 +121,7 @@ class MomentsPlan:
             "degree": self.degree,
             "loss": self.loss.to_json(),
             "explanation": self.explanation,
-            # Plans of earlier versions have none.
+            # Known where it is public.
             **({} if self.total is None else {"total": self.total}),
         }
 

@@ -121,7 +121,7 @@ class SummaryPlan:
             "loss": self.loss.to_json(),
             "tables": [table.to_json() for table in self.tables],
             "explanation": self.explanation,
-            # Plans of earlier versions have none.
+            # Known where it is public.
             **({} if self.total is None else {"total": self.total}),
         }
 

@@ -32,7 +32,6 @@ from mechanisms.advice import table
 from mechanisms.advice.answers import PURPOSES
 from mechanisms.advice.ranking import rank
 from mechanisms.advice.table import Trials
-from mechanisms.advice.trial import Trial
 from mechanisms.arrays import Integers
 from mechanisms.histogram import unevenness
 from mechanisms.histogram.private_selection import (
@@ -45,6 +44,7 @@ from mechanisms.histogram.private_selection import (
 )
 from mechanisms.noise import Noise, repeatable
 from mechanisms.registry import HISTOGRAMS
+from tests.benchmarks.trial import Trial
 
 CHOSEN = ChosenHistogram.name
 # Tables of the shipped file, by columns and kind of loss, and releases of each.

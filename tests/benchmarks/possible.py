@@ -17,11 +17,11 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.advice.answers import PURPOSES, answers, root_mean_square
-from mechanisms.advice.trial import Trial
 from mechanisms.noise import Noise
 from mechanisms.protocol import Mechanism, PlanError
 from mechanisms.registry import HISTOGRAMS
 from tests.benchmarks.advice import Given
+from tests.benchmarks.trial import Trial
 
 LIMIT = 1.1
 EPSILONS = ("0.03", "0.1", "1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def _words(names: str) -> set[str]:
     """Names as words of a text, so that another one makes no line."""
@@ -13,6 +15,7 @@ TABLES, RECORDS, NOISE = "dpportal.tables", "dpportal.datasets.records", "mechan
 PARTS: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
     ("numpy.random", (NOISE,), ("dpportal", "mechanisms")),
     ("scipy.stats.qmc", (NOISE,), ("dpportal", "mechanisms")),
+    ("torch.distributions", (NOISE,), ("dpportal", "mechanisms")),
     ("pyarrow.dataset", (TABLES,), ("dpportal", "mechanisms")),
     ("pyarrow.ipc", (TABLES,), ("dpportal", "mechanisms")),
     ("pyarrow.json", (TABLES,), ("dpportal", "mechanisms")),
@@ -43,27 +46,21 @@ HIDDEN_IMPORTS = {
 IMPORTING_LATE = (TABLES, "dpportal.apps")
 READERS_OF_TABLES = _words(
     """
-    from_parquet IpcFileFormat iter_batches load_workbook memory_map OSFile ParquetDataset ParquetFile
-    read_csv read_dta read_excel read_feather read_fwf read_hdf read_ipc read_json read_ndjson read_orc
-    read_parquet read_pickle read_por read_sas read_sas7bdat read_sav read_spss read_stata read_table
+    from_parquet IpcFileFormat iter_batches load_workbook memory_map ORCFile OSFile ParquetDataset ParquetFile
+    read_csv read_dta read_excel read_feather read_fwf read_hdf read_ipc read_json read_metadata read_ndjson read_orc
+    read_pandas read_parquet read_pickle read_por read_sas read_sas7bdat read_sav read_spss read_stata read_table
     read_xport RecordBatchFileReader RecordBatchStreamReader scan_csv scan_ipc scan_parquet
     """
 )
 # Attributes that name files of records, and what opens a file or tells where it lies.
 FILES_OF_RECORDS = {"table", "upload", "true_counts"}
-OPENERS = {
-    "local_path",
-    "open",
-    "Path",
-    "joinpath",
-    "read_bytes",
-    "read_text",
-    "load",
-    "memmap",
-    "copy",
-    "copy2",
-    "copyfile",
-}
+OPENERS = _words(
+    """
+    copy copy2 copyfile copyfileobj fdopen FileIO FileResponse fromfile genfromtxt hardlink_to input_stream joinpath
+    link load loadtxt local_path memmap move open open_input_file open_input_stream Path read_bytes read_text rename
+    symlink symlink_to TarFile ZipFile
+    """
+)
 # A program of its own for whoever has a published bundle, and nothing else.
 VERIFIER = "mechanisms.verify"
 # A program of its own for whoever asks a portal by HTTP; what it reads as tables is published.
@@ -114,6 +111,7 @@ SPEAKING_SQL = (
     "dpportal.operations.written_values",
     "dpportal.operations.portal_tables",
     "dpportal.operations.strange_objects",
+    "dpportal.operations.written_values",
     "dpportal.platform.triggers",
     "dpportal.jobs.clock",
     "dpportal.jobs.lock_timeouts",
@@ -134,29 +132,21 @@ DOORS = {
         "dpportal.value_choices.execution",
     ),
 }
-RANDOM_NAMES = {
-    "urandom",
-    "default_rng",
-    "getrandom",
-    "uuid1",
-    "RandomState",
-    "PCG64",
-    "Generator",
-    "SystemRandom",
-    "randbelow",
-    "randbits",
-    "token_bytes",
-    "token_hex",
-    "get_random_string",
-    "getrandbits",
-    "generate_key",
-    "_get_candidate_names",
-    "randn",
-    "randint",
-    "randperm",
-    "rvs",
-    "NormalDist",
-}
+RANDOM_NAMES = _words(
+    """
+    _get_candidate_names bernoulli_ default_rng exponential_ generate_key Generator get_random_string getrandbits
+    getrandom normal_ NormalDist PCG64 RAND_bytes RAND_priv_bytes RAND_pseudo_bytes rand_like randbelow randbits randint
+    randint_like randn randn_like Random random_ RandomState randperm rvs SystemRandom token_bytes token_hex uniform_
+    urandom uuid1
+    """
+)
+# Those whose last part alone says too little.
+RANDOM_FUNCTIONS = _words(
+    """
+    scipy.sparse.rand scipy.sparse.random scipy.sparse.random_array
+    torch.bernoulli torch.multinomial torch.normal torch.poisson torch.rand
+    """
+)
 # Keys, passwords and codes of people.
 MAKERS_OF_KEYS = (
     "dpportal.accounts.factors.recovery",
@@ -182,11 +172,20 @@ RANDOM_TEXTS = (
 )
 # What looks like noise once a remainder is taken of it.
 CLOCKS = {"hash", "time", "time_ns", "monotonic_ns", "perf_counter", "perf_counter_ns", "getpid", "id"}
-PRINTERS = {"sys.stdout.write", "sys.stderr.write", "warnings.warn", "pprint.pprint", "pprint.pp"}
+PRINTERS = _words(
+    """
+    os.write pprint.pp pprint.pprint sys.__stderr__.write sys.__stdout__.write sys.stderr.write sys.stderr.writelines
+    sys.stdout.write sys.stdout.writelines traceback.print_exc traceback.print_exception warnings.warn
+    """
+)
 # What makes a log, whatever the variable is called.
 LOG_MAKERS = {"getLogger", "get_logger", "get_task_logger"}
 # Variables that hold true counts wherever they have this name, and what of them is no count.
 NAMES_OF_COUNTS = {"counts", "true_counts", "increments"}
+# What else people read: what is called with it, faults by their names, and attributes of what pages show.
+TELLERS = {"add_error", "add_note", "exit", "mail_admins", "mail_managers", "send_mail", "EmailMessage"}
+NAMES_OF_FAULTS = re.compile(r"(Error|Fault|Exception|Warning)$|^Http(Response|404)")
+SHOWN_ATTRIBUTES = {"failure", "refusal", "error", "fault", "message"}
 SHAPES = {"dtype", "shape", "size", "ndim", "nbytes"}
 # What a pure module does not do: it opens nothing. Modules that it must not import are in pyproject.toml.
 PURE = "dpportal.charts"

@@ -1,8 +1,8 @@
 """What no import tells: rules about calls and names, each a function of a module's syntax tree.
 
 What modules import is checked by import-linter, whose contracts are in pyproject.toml. Each rule yields what breaks it;
-the names that rules look for are in `code_lists.py`. A rule sees through `import … as`, `from … import … as`, an
-assignment of an imported name, and `getattr` with a constant.
+the names that rules look for are in `code_lists.py`. A rule sees through `import … as`, `from … import … as`, a name
+that is given an imported one, by whatever statement or default, `getattr` and `vars` with a constant: `code_source.py`.
 """
 
 from __future__ import annotations
@@ -10,130 +10,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from tests.dpportal import code_lists as lists
 from tests.dpportal.code_lists import NOISE, RECORDS, TABLES
-
-ROOT = Path(__file__).resolve().parents[2]
-
+from tests.dpportal.code_source import ROOT, Source, last
 
 # `np.random.…` that is called or passed on, not the type of a generator that was handed in.
 NUMPY_RANDOM = re.compile(r"\.random\.(?!Generator\b)")
-# What these names mean where nothing is imported under them, as of a module that was handed in.
-USUAL = {"records": RECORDS, "raw_tables": TABLES, "ledger": "dpportal.budgets.ledger"}
-
-
-@dataclass(frozen=True)
-class Source:
-    """A module of the project: its dotted name and its syntax tree."""
-
-    name: str
-    tree: ast.Module
-
-    @classmethod
-    def of(cls, name: str, text: str) -> Source:
-        return cls(name, ast.parse(text))
-
-    @cached_property
-    def nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self.tree))
-
-    def imports(self) -> Iterator[str]:
-        """The dotted name of everything that is imported, wherever in the file."""
-        for node in self.nodes:
-            if isinstance(node, ast.Import):
-                yield from (alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-    def calls(self) -> Iterator[tuple[str, ast.Call]]:
-        """Every call with the last part of what is called: `pq.read_table(…)` as "read_table"."""
-        for node in self.nodes:
-            if isinstance(node, ast.Call):
-                yield _last(node.func), node
-
-    def names(self) -> Iterator[str]:
-        """The last part of everything that is spoken of or imported: a function that is passed on, too."""
-        yield from (_last(node) for node in self.nodes if isinstance(node, ast.Attribute | ast.Name))
-        yield from (imported.rpartition(".")[2] for imported in self.imports())
-
-    def texts(self) -> Iterator[str]:
-        """Every constant text that is used: no docstring."""
-        said = {id(n.value) for n in self.nodes if isinstance(n, ast.Expr)}
-        constants = (n for n in self.nodes if isinstance(n, ast.Constant) and id(n) not in said)
-        yield from (n.value for n in constants if isinstance(n.value, str))
-
-    def dotted_names(self) -> Iterator[str]:
-        """The last two parts of every attribute: `self.sys.modules` as "sys.modules"."""
-        yield from (f"{_last(n.value)}.{n.attr}" for n in self.nodes if isinstance(n, ast.Attribute))
-
-    @cached_property
-    def imported_names(self) -> dict[str, str]:
-        """What each imported or so assigned name stands for: of `from dpportal.datasets import records as r`, r."""
-        known = dict(USUAL)
-        for node in self.nodes:
-            if isinstance(node, ast.Import):
-                known |= {alias.asname: alias.name for alias in node.names if alias.asname}
-            elif isinstance(node, ast.ImportFrom):
-                known |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
-        for node in self.nodes:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute | ast.Name):
-                meant = _resolved(node.value, known)
-                if "." in meant:
-                    known |= {
-                        t.id: meant for t in node.targets if isinstance(t, ast.Name) and t.id not in known
-                    }
-        return known
-
-    @cached_property
-    def full_names(self) -> set[str]:
-        """Everything that is spoken of, by the name of the module that has it, whatever it is called here."""
-        spoken = (n for n in self.nodes if isinstance(n, ast.Attribute | ast.Name | ast.Call))
-        return {_resolved(node, self.imported_names) for node in spoken} | set(self.imports())
-
-    def assigned_from(self, makers: set[str]) -> set[str]:
-        """The last part of every name that is given what one of these functions returns."""
-        given = ((n.value, n.targets) for n in self.nodes if isinstance(n, ast.Assign))
-        made = ((self.full_name(v.func), targets) for v, targets in given if isinstance(v, ast.Call))
-        return {_last(t) for maker, targets in made if maker.rpartition(".")[2] in makers for t in targets}
-
-    def full_name(self, node: ast.AST) -> str:
-        return _resolved(node, self.imported_names)
-
-    def inside(self, *packages: str) -> bool:
-        return any(self.name == p or self.name.startswith(f"{p}.") for p in packages)
-
-
-def _resolved(node: ast.AST, known: dict[str, str]) -> str:
-    """A dotted name with its first part as `known` has it; that of `getattr(r, "count")` too; else empty."""
-    if isinstance(node, ast.Name):
-        return known.get(node.id, node.id)
-    if isinstance(node, ast.Attribute):
-        return f"{_resolved(node.value, known)}.{node.attr}"
-    if isinstance(node, ast.Call) and _last(node.func) == "getattr" and len(node.args) > 1:
-        held, name = node.args[:2]
-        return f"{_resolved(held, known)}.{name.value!s}" if isinstance(name, ast.Constant) else ""
-    return ""
-
-
-def _last(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-@cache
-def project() -> list[Source]:
-    paths = [p for package in ("dpportal", "mechanisms") for p in (ROOT / package).rglob("*.py")]
-    return [Source.of(_dotted(path), path.read_text()) for path in paths if "migrations" not in path.parts]
-
-
-def _dotted(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def importers_of_parts(source: Source) -> Iterator[str]:
@@ -161,12 +46,12 @@ def readers_of_records(source: Source) -> Iterator[str]:
         return
     yield from lists.READERS_OF_TABLES.intersection(source.names())
     for name, call in source.calls():
-        opened = {_last(n) for argument in call.args for n in ast.walk(argument)}
+        opened = {last(n) for argument in call.args for n in ast.walk(argument)}
         opened |= {n.attr for n in ast.walk(call.func) if isinstance(n, ast.Attribute)}
         if name in lists.OPENERS and lists.FILES_OF_RECORDS & opened:
             yield f"{name}({', '.join(sorted(lists.FILES_OF_RECORDS & opened))})"
         holder = call.func.value if isinstance(call.func, ast.Attribute) else None
-        if name == "path" and holder is not None and _last(holder) == "default_storage":
+        if name == "path" and holder is not None and last(holder) == "default_storage":
             yield "default_storage.path"
 
 
@@ -196,7 +81,7 @@ def functions_of_records() -> frozenset[str]:
 
 
 def speakers_of_sql(source: Source) -> Iterator[str]:
-    """Whoever writes lists.SQL to the portal's database, past models and their refusals."""
+    """Whoever writes SQL to the portal's database, past models and their refusals."""
     if source.inside("dpportal") and not source.inside(*lists.SPEAKING_SQL):
         yield from (name for name, _call in source.calls() if name in lists.SQL)
         yield from (i for i in source.imports() if i == "sqlite3" or i.endswith(".RawSQL"))
@@ -212,7 +97,11 @@ def writers_past_guards(source: Source) -> Iterator[str]:
     yield from ("QuerySet(…)" for name, _call in source.calls() if name == "QuerySet")
     yield from (name for name in source.dotted_names() if name.startswith("QuerySet."))
     classes = (node for node in source.nodes if isinstance(node, ast.ClassDef))
-    yield from (c.name for c in classes if lists.GUARDED.intersection(_last(base) for base in c.bases))
+    yield from (
+        c.name
+        for c in classes
+        if lists.GUARDED.intersection(source.full_name(base).rpartition(".")[2] for base in c.bases)
+    )
 
 
 def borrowers_of_doors(source: Source) -> Iterator[str]:
@@ -233,35 +122,51 @@ def drawers_of_randomness(source: Source) -> Iterator[str]:
         return
     yield from lists.RANDOM_NAMES.intersection(name for name, _call in source.calls())
     yield from (n for n in source.full_names if n.rpartition(".")[2] in lists.RANDOM_NAMES - {"Generator"})
-    yield from (n for n in source.full_names if NUMPY_RANDOM.search(n))
-    yield from (text for text in source.texts() if any(each in text for each in lists.RANDOM_TEXTS))
-    yield from (ast.unparse(n) for n in source.nodes if isinstance(n, ast.BinOp) and _is_remainder(n))
-    yield from ("shuffled rows" for name, call in source.calls() if name == "sample" and _shuffles(call))
+    yield from (n for n in source.full_names if NUMPY_RANDOM.search(n) or n in lists.RANDOM_FUNCTIONS)
+    yield from (text for text in source.texts() if any(each in text.lower() for each in lists.RANDOM_TEXTS))
+    yield from _remainders(source)
+    yield from (f"{name}(…)" for name, call in source.calls() if _shuffles(name, call))
+    uuids = source.assigned_from({"uuid4"})
     yield from (
-        f"{name}(uuid4())" for name, call in source.calls() if name in {"int", "hash"} and _of_uuid(call)
+        f"{name}(uuid4())"
+        for name, call in source.calls()
+        if name in {"int", "hash"} and any(_made_by(source, a, {"uuid4"}, uuids) for a in call.args)
     )
     yield from (f"uuid4().{n.attr}" for n in source.nodes if isinstance(n, ast.Attribute) and _is_number(n))
 
 
-def _is_remainder(node: ast.BinOp) -> bool:
-    """Of a clock or a hash, by `%`."""
-    calls = (n for n in ast.walk(node.left) if isinstance(n, ast.Call))
-    return isinstance(node.op, ast.Mod) and any(_last(call.func) in lists.CLOCKS for call in calls)
+def _remainders(source: Source) -> Iterator[str]:
+    """Of a clock or a hash, by `%`, `&` or `divmod`."""
+    clocks = source.assigned_from(lists.CLOCKS)
+    for node in source.nodes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod | ast.BitAnd):
+            divided = [node.left] if isinstance(node.op, ast.Mod) else [node.left, node.right]
+        elif isinstance(node, ast.Call) and last(node.func) == "divmod":
+            divided = node.args[:1]
+        else:
+            continue
+        if any(_made_by(source, each, lists.CLOCKS, clocks) for each in divided):
+            yield ast.unparse(node)
 
 
-def _shuffles(call: ast.Call) -> bool:
-    return bool({"frac", "n", "random_state"}.intersection(k.arg for k in call.keywords))
+def _made_by(source: Source, node: ast.expr, makers: set[str], names: set[str]) -> bool:
+    """Whether an expression has a call of a maker, or a variable that was given one's result."""
+    variables = (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    return source.calls_within(node, makers) or not names.isdisjoint(variables)
 
 
-def _of_uuid(call: ast.Call) -> bool:
-    parts = (node for argument in call.args for node in ast.walk(argument))
-    return any(isinstance(node, ast.Call) and _last(node.func) == "uuid4" for node in parts)
+def _shuffles(name: str, call: ast.Call) -> bool:
+    """Rows of a frame in another order, or some of them; rows of the database."""
+    if name == "sample":
+        named = {"frac", "n", "random_state"}.intersection(k.arg for k in call.keywords)
+        return bool(named) or len(call.args) < 2
+    return name == "order_by" and any(isinstance(a, ast.Constant) and a.value == "?" for a in call.args)
 
 
 def _is_number(node: ast.Attribute) -> bool:
     """A random name that is taken for a number."""
     made = node.value
-    of_call = isinstance(made, ast.Call) and _last(made.func) == "uuid4"
+    of_call = isinstance(made, ast.Call) and last(made.func) == "uuid4"
     return node.attr in (lists.NUMBERS_OF_A_UUID if of_call else lists.NUMBERS_OF_UUIDS_ALONE)
 
 
@@ -279,7 +184,7 @@ def loggers_of_data(source: Source) -> Iterator[str]:
     )
     logs = source.assigned_from(lists.LOG_MAKERS)
     for name, call in source.calls():
-        printed = name == "print" and isinstance(call.func, ast.Name)
+        printed = source.full_name(call.func) in {"print", "builtins.print"}
         if (printed and not source.inside(lists.VERIFIER)) or source.full_name(call.func) in lists.PRINTERS:
             yield name
         if (
@@ -295,29 +200,48 @@ def loggers_of_data(source: Source) -> Iterator[str]:
 
 def _is_log(node: ast.expr, logs: set[str]) -> bool:
     """`log`, `self._logger`, `LOGGER`, `logging.getLogger(…)` on the spot, and one of these under another name."""
-    made = isinstance(node, ast.Call) and _last(node.func) in lists.LOG_MAKERS
-    return made or _last(node) in logs or _last(node).strip("_").lower() in {"log", "logger", "logging"}
+    made = isinstance(node, ast.Call) and last(node.func) in lists.LOG_MAKERS
+    return made or last(node) in logs or last(node).strip("_").lower() in {"log", "logger", "logging"}
 
 
 def tellers_of_counts(source: Source) -> Iterator[str]:
-    """Whoever puts a variable of counts into a fault's text or a message to a person, or composes a message itself."""
+    """Whoever puts a variable of counts into a fault or a message to a person, or composes a message itself."""
     for node in source.nodes:
-        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            yield from (c for argument in node.exc.args for c in _counts_in(argument))
-        if isinstance(node, ast.Call) and "messages" in source.full_name(node.func).split("."):
-            yield from (c for argument in node.args for c in _counts_in(argument))
-            yield from (
-                ast.unparse(argument) for argument in node.args if isinstance(argument, ast.JoinedStr)
-            )
+        yield from (c for part in _told_parts(source, node) for c in _counts_in(part))
+        if isinstance(node, ast.Call) and _is_message(source, node):
+            yield from (ast.unparse(part) for part in _parts(node) if isinstance(part, ast.JoinedStr))
+
+
+def _told_parts(source: Source, node: ast.AST) -> list[ast.expr]:
+    """What of a statement or a call people read."""
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        return _parts(node.exc)
+    if isinstance(node, ast.Call):
+        name = source.full_name(node.func).rpartition(".")[2]
+        is_told = name in lists.TELLERS or lists.NAMES_OF_FAULTS.search(name)
+        return _parts(node) if is_told or _is_message(source, node) else []
+    if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) and node.value is not None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        held = (t.attr for t in targets if isinstance(t, ast.Attribute))
+        return [node.value] if lists.SHOWN_ATTRIBUTES.intersection(held) else []
+    return []
+
+
+def _is_message(source: Source, call: ast.Call) -> bool:
+    return "messages" in source.full_name(call.func).split(".")
+
+
+def _parts(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _counts_in(node: ast.AST) -> Iterator[str]:
     """Variables of counts in an expression, but their shapes and lengths."""
     if isinstance(node, ast.Attribute) and node.attr in lists.SHAPES:
         return
-    if isinstance(node, ast.Call) and _last(node.func) in {"len", "type"}:
+    if isinstance(node, ast.Call) and last(node.func) in {"len", "type"}:
         return
-    if _last(node) in lists.NAMES_OF_COUNTS:
+    if last(node) in lists.NAMES_OF_COUNTS:
         yield ast.unparse(node)
     for child in ast.iter_child_nodes(node):
         yield from _counts_in(child)
@@ -333,12 +257,12 @@ def _may_be_logged(node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         return True
     if isinstance(node, ast.Call):
-        return _last(node.func) in lists.LOGGED_CALLS
+        return last(node.func) in lists.LOGGED_CALLS
     if isinstance(node, ast.IfExp):
         return _may_be_logged(node.body) and _may_be_logged(node.orelse)
     if isinstance(node, ast.Subscript):
         return _may_be_logged(node.value)
-    return _last(node) in (lists.LOGGED_ATTRIBUTES if isinstance(node, ast.Attribute) else lists.LOGGED_NAMES)
+    return last(node) in (lists.LOGGED_ATTRIBUTES if isinstance(node, ast.Attribute) else lists.LOGGED_NAMES)
 
 
 Rule = Callable[[Source], Iterable[str]]

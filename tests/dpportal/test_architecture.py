@@ -14,7 +14,8 @@ import pytest
 
 from dpportal.datasets import records
 from tests.dpportal import code_lists
-from tests.dpportal.code_rules import ROOT, RULES, Rule, functions_of_records, project
+from tests.dpportal.code_rules import RULES, Rule, functions_of_records
+from tests.dpportal.code_source import ROOT, project
 
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 40

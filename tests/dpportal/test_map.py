@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from tests.dpportal.code_rules import ROOT
+from tests.dpportal.code_source import ROOT
 
 MAP = (ROOT / "dpportal" / "README.md").read_text()
 TOP = ("dpportal", "mechanisms", "templates", "static", "tests", ".ci")

@@ -25,7 +25,8 @@ from mechanisms.noise import Noise, guard, repeatable
 from mechanisms.noise.guard import NoiseRefusedError
 from mechanisms.noise.secret import secret_noise
 from tests.dpportal import code_rules
-from tests.dpportal.code_rules import ROOT, Rule, Source
+from tests.dpportal.code_rules import Rule
+from tests.dpportal.code_source import ROOT, Source
 from tests.dpportal.planted_names import HIDDEN_CODE
 
 # (contract, module, what is added to it, what of it the contract names). A module that is not there is new.

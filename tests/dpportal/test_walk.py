@@ -13,7 +13,7 @@ import pytest
 
 from dpportal.releases.execution import RELEASES
 from tests.dpportal import building
-from tests.dpportal.code_rules import ROOT
+from tests.dpportal.code_source import ROOT
 
 PORTAL = ROOT / "dpportal"
 # Rooms that hear of what happens, by signals and by fields of rows, and that the release itself does not pass.

@@ -1,4 +1,4 @@
-"""What a plan takes from a shelf is what it would have worked out, also after a way through JSON."""
+"""What a plan takes from a store is what it would have worked out, also after a way through JSON."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Kept:
 
 
 class Written:
-    """A shelf that has everything, as a table of JSON would; taken: what was asked of it."""
+    """A store that has everything, as a table of JSON would; taken: what was asked of it."""
 
     def __init__(self) -> None:
         self.taken: list[str] = []
@@ -62,7 +62,7 @@ class Written:
 
 
 @pytest.fixture
-def shelf(monkeypatch) -> Written:
+def store(monkeypatch) -> Written:
     """Everything takes long."""
     for search in (answering._facts, answering._replaced, triangular_optimum, *(s for s, _ in SEARCHES)):
         monkeypatch.setattr(search, "_takes_long", lambda *args, **named: True)
@@ -71,14 +71,14 @@ def shelf(monkeypatch) -> Written:
 
 
 @pytest.mark.parametrize("search, arguments", SEARCHES, ids=lambda value: getattr(value, "name", ""))
-def test_a_search_is_the_same_from_the_shelf(shelf, search, arguments):
-    with taken_from(shelf):
+def test_a_search_is_the_same_from_the_store(store, search, arguments):
+    with taken_from(store):
         found = search(*arguments)
-    assert shelf.taken and found == search(*arguments)
+    assert store.taken and found == search(*arguments)
 
 
-def test_a_triangle_is_the_same_to_the_last_bit(shelf):
-    with taken_from(shelf):
+def test_a_triangle_is_the_same_to_the_last_bit(store):
+    with taken_from(store):
         found = triangular_optimum(7)
     assert np.array_equal(found.strategy, triangular_optimum(7).strategy)
     assert found.lower_bound == triangular_optimum(7).lower_bound
@@ -86,48 +86,48 @@ def test_a_triangle_is_the_same_to_the_last_bit(shelf):
 
 @pytest.mark.parametrize("unit", [PrivacyUnit(), PrivacyUnit(Neighbours.REPLACE_ONE)], ids=str)
 @pytest.mark.parametrize("name", ["hierarchy-strategy", "workload-strategy", "haar-strategy"])
-def test_a_plan_is_the_same_from_the_shelf(shelf, name, unit):
+def test_a_plan_is_the_same_from_the_store(store, name, unit):
     mechanism = registry.query_mechanism(name)
     workload = read_workload('ranges("x") x identity("y") + identity("x")', DOMAIN)
     loss = Loss(Definition.PURE, Fraction(1, 3), unit)
-    with taken_from(shelf):
+    with taken_from(store):
         plan = mechanism.plan(DOMAIN, workload, loss)
-    assert shelf.taken and plan.to_json() == mechanism.plan(DOMAIN, workload, loss).to_json()
+    assert store.taken and plan.to_json() == mechanism.plan(DOMAIN, workload, loss).to_json()
 
 
-def test_a_measurement_needs_no_shelf(shelf):
+def test_a_measurement_needs_no_shelf(store):
     """Pages that show what was released work out their strategy; only plans wait."""
     mechanism = registry.query_mechanism("hierarchy-strategy")
     plan = mechanism.plan(DOMAIN, read_workload('ranges("x")', DOMAIN), Loss(Definition.PURE, Fraction(1)))
     answering.strategy_of(mechanism, plan)
-    assert not shelf.taken
+    assert not store.taken
 
 
-def test_a_kept_strategy_goes_by_its_name(shelf):
+def test_a_kept_strategy_goes_by_its_name(store):
     workload = read_workload('ranges("x")', DOMAIN)
     method = registry.query_mechanism("p-identity")
     found = method.optimise(DOMAIN, workload, Definition.PURE, lambda _done, _all: None)
     kept = Optimised(found.arrays, found.facts, "strategies/one")
     set_keeper(Kept(strategies={"strategies/one": kept}))
-    with taken_from(shelf):
+    with taken_from(store):
         plan = method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), kept)
-        taken = len(shelf.taken)
+        taken = len(store.taken)
         method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), found)
-    assert taken and len(shelf.taken) == taken
+    assert taken and len(store.taken) == taken
     assert (
         plan.to_json() == method.plan(DOMAIN, workload, Loss(Definition.PURE, Fraction(1)), found).to_json()
     )
 
 
-def test_uploaded_queries_go_by_their_digest(shelf):
+def test_uploaded_queries_go_by_their_digest(store):
     digest = "ab" * 32
     uploaded = {digest: Explicit(sparse.csr_array(np.eye(30)[:9]), ())}
     set_keeper(Kept(uploaded=uploaded))
     workload = read_workload(f'uploaded("{digest}")', DOMAIN, uploaded)
     method, loss = registry.query_mechanism("haar-strategy"), Loss(Definition.PURE, Fraction(1))
-    with taken_from(shelf):
+    with taken_from(store):
         plan = method.plan(DOMAIN, workload, loss)
-    assert shelf.taken and plan.to_json() == method.plan(DOMAIN, workload, loss).to_json()
+    assert store.taken and plan.to_json() == method.plan(DOMAIN, workload, loss).to_json()
 
 
 def test_many_uploaded_queries_take_long():

@@ -92,10 +92,3 @@ def test_counts_that_are_not_a_table_are_refused_and_not_named(
     with pytest.raises(ValueError, match="counts must") as refusal:
         mechanism.measure(plan, counts, Noise())
     assert "987" not in str(refusal.value)
-
-
-def test_what_is_measured_is_made_of_integers() -> None:
-    counts = np.arange(DOMAIN.size, dtype=np.int64)
-    for mechanism in registry.HISTOGRAMS:
-        for plan in plans(mechanism):
-            assert mechanism.measure(plan, counts, Noise()).values.dtype == np.int64, mechanism.name

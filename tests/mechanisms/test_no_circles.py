@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-Graph = dict[str, set[str]]
-
-
-def modules() -> dict[str, Path]:
-    files = (path.relative_to(ROOT) for path in (ROOT / "mechanisms").rglob("*.py"))
-    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in files}
-
-
-def imported(path: Path, known: dict[str, Path]) -> set[str]:
-    """The modules that a file imports, in functions too; of a package's name, the package."""
-    found = set()
-    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            inside = (f"{node.module}.{alias.name}" for alias in node.names)
-            found |= {name if name in known else str(node.module) for name in inside}
-    return found & set(known)
+from tests.import_graph import Graph, graph_of
 
 
 @pytest.fixture(scope="module")
 def graph() -> Graph:
-    known = modules()
-    return {name: imported(path, known) - {name} for name, path in known.items()}
+    return graph_of("mechanisms")
 
 
 def test_no_module_imports_itself_through_others(graph: Graph) -> None:

@@ -19,6 +19,8 @@ POLL_SECONDS = 20.0
 PATIENCE_SECONDS = 3600.0
 MOST_TRIES = 60
 T = TypeVar("T")
+# What the portal says of a thing, as its JSON has it.
+Facts = dict[str, Any]
 
 
 class Connection:

@@ -8,13 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection
+from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection, Facts
 from .faults import PortalError
 from .releases import Release
 from .running_counts import RunningCount
 from .values import ValueChoice, ValuePlan
-
-Facts = dict[str, Any]
 
 
 class Dataset:

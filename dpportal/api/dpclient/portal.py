@@ -12,13 +12,11 @@ import httpx
 import pandas as pd
 
 from . import uploading
-from .connection import Connection
+from .connection import Connection, Facts
 from .datasets import Dataset
 from .published import FILES_SECONDS, Published
 from .releases import Release
 from .running_counts import RunningCount
-
-Facts = dict[str, Any]
 
 
 class Portal:

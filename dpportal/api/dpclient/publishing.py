@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
-from .connection import Connection
-
-Facts = dict[str, Any]
+from .connection import Connection, Facts
 
 
 class Publishable:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection
+from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection, Facts
 from .faults import PortalError
 from .published import Files
-from .publishing import Facts, Publishable
+from .publishing import Publishable
 
 
 class Release(Publishable):

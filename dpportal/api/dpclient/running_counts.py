@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from .connection import API, PATIENCE_SECONDS, POLL_SECONDS, Connection
+from .connection import API, PATIENCE_SECONDS, POLL_SECONDS, Connection, Facts
 from .faults import PortalError
-from .publishing import Facts, Publishable
+from .publishing import Publishable
 
 AT_WORK = ("queued", "running")
 

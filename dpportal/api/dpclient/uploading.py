@@ -8,11 +8,10 @@ import time
 from base64 import b64encode
 from collections.abc import Mapping
 from io import BufferedReader, BytesIO
-from typing import Any
 
 import httpx
 
-from .connection import API, Connection
+from .connection import API, Connection, Facts
 from .faults import PortalError
 
 PIECE_BYTES = 16 * 2**20
@@ -22,7 +21,6 @@ MOST_BREAKS, LONGEST_PAUSE_SECONDS = 12, 20.0
 ASK_AGAIN = (408, 409, 429, 502, 503, 504)
 TUS = {"Tus-Resumable": "1.0.0"}
 PIECE_TYPE = "application/offset+octet-stream"
-Facts = dict[str, Any]
 Content = BufferedReader | BytesIO
 
 

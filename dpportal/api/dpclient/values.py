@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
-from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection
+from .connection import PATIENCE_SECONDS, POLL_SECONDS, Connection, Facts
 from .faults import PortalError
-
-Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -74,10 +74,8 @@ def digest(parts: Mapping[str, str]) -> str:
     return _digest("\n".join(f"{name} {parts[name]}" for name in sorted(parts)))
 
 
-def changes(declared: Mapping[str, str] | None, current: Mapping[str, str]) -> list[str]:
-    """What changed, in words; empty if nothing did. declared: None where no definition was stored."""
-    if declared is None:
-        return [_("its definition was not recorded when this dataset was made")]
+def changes(declared: Mapping[str, str], current: Mapping[str, str]) -> list[str]:
+    """What changed, in words; empty if nothing did."""
     lines = [
         (
             _("%(name)s is defined in another way"),
@@ -89,7 +87,7 @@ def changes(declared: Mapping[str, str] | None, current: Mapping[str, str]) -> l
     return [line % {"name": name} for line, names in lines for name in sorted(names)]
 
 
-def check(declared: Mapping[str, str] | None, current: SourceDefinition, *, vouched: bool) -> None:
+def check(declared: Mapping[str, str], current: SourceDefinition, *, vouched: bool) -> None:
     """Raise SourceFault if a source is made of something else than was declared, or needs an administrator's word."""
     if changed := changes(declared, current.parts):
         raise SourceFault(

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO
 
+from dpportal.platform.json_types import Json
 from dpportal.platform.sealed_files import FilePath, file_from_json, file_to_json, moved_to, path_of, size_of
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.faults import (
@@ -33,7 +34,6 @@ COMMAND = [sys.executable, "-m", "dpportal.tables.formats.import_worker"]
 SILENCE_SECONDS = 0.5
 # Bytes that are worked through, and bytes in all.
 Progress = Callable[[int, int], None]
-Json = dict[str, Any]
 
 
 def _ignore(done: int, total: int) -> None:

@@ -7,7 +7,6 @@ import math
 import re
 import unicodedata
 from dataclasses import replace
-from fractions import Fraction
 
 from dpportal.tables.meaning.dates import FIRST_OF_1900S, MONTHS, date_pattern
 from dpportal.tables.meaning.number_syntax import (
@@ -23,7 +22,6 @@ from dpportal.tables.meaning.number_syntax import (
     prepared,
 )
 from dpportal.tables.meaning.parse_options import ReadOptions
-from mechanisms.number_text import number_written
 
 PLAINEST = ReadOptions()
 
@@ -107,8 +105,3 @@ def _plain(text: str, options: ReadOptions) -> str:
     plain = without_unit(text, options)
     plain = plain.replace(options.thousands, "") if options.thousands else plain
     return plain.replace(",", ".") if options.decimal == "," else plain
-
-
-def exact_number_of(text: str, options: ReadOptions) -> Fraction | None:
-    """The number that a text writes with the declared marks, exactly."""
-    return number_written(_plain(text, options)) if re.fullmatch(number_pattern(options), text) else None

@@ -70,13 +70,13 @@ class Schema:
 class CountRequest:
     """The table that a dataset was made from, which must still be the same. types: of its columns, by name.
 
-    definition: as of `Schema`; None of a dataset that was made before definitions were stored.
+    definition: as of `Schema`.
     """
 
     table: SharedTable
     identity: str
     types: dict[str, str]
-    definition: dict[str, str] | None
+    definition: dict[str, str]
 
 
 @dataclass(frozen=True)

@@ -38,21 +38,23 @@ GRANT = Decimal(5)
 ROUNDS = 20
 
 
-def prepare() -> str:
-    """A dataset with ε = 5; prints its id."""
+def prepare(definition: Definition = Definition.PURE) -> str:
+    """A dataset with ε or ρ = 5; prints its id."""
     curator = building.person(f"curator {uuid.uuid4()}", Role.CURATOR)
     dataset = Dataset.objects.create(owner=curator, name="Raced for", file_name="none.csv")
-    ledger.grant(dataset, GRANT, definition="pure", reason="To race for", by=curator)
+    ledger.grant(dataset, GRANT, definition=definition.value, reason="To race for", by=curator)
     return str(dataset.pk)
 
 
-def charged() -> str:
-    """A dataset with ε = 5, of which 0.1 is spent and 0.1 is reserved, in tables that a migration made again."""
+def charged() -> list[str]:
+    """Datasets with ε and ρ = 5, of which 0.1 is spent and 0.1 is reserved, in tables that a migration made again."""
     _alter()
-    dataset = Dataset.objects.select_related("owner").get(pk=prepare())
-    _reserve_and_settle(dataset, spend=True)
-    audit.record(dataset.owner, "raced", dataset)
-    return _reserve_and_settle(dataset, spend=False)
+    outcomes = []
+    for definition in Definition:
+        dataset = Dataset.objects.select_related("owner").get(pk=prepare(definition))
+        outcomes += [_reserve_and_settle(dataset, spend, definition) for spend in (True, False)]
+        audit.record(dataset.owner, "raced", dataset)
+    return outcomes
 
 
 def _alter() -> None:
@@ -160,13 +162,11 @@ def _try(dataset: Dataset, attempts: int, gate: threading.Event, outcomes: Count
     connection.close()
 
 
-def _reserve_and_settle(dataset: Dataset, spend: bool) -> str:
+def _reserve_and_settle(dataset: Dataset, spend: bool, definition: Definition = Definition.PURE) -> str:
     """Every second reservation is spent at once, so that both kinds of writing race."""
     try:
         booking = ledger.Booking(uuid.uuid4(), "Race")
-        reserve = partial(
-            ledger.reserve, dataset, AMOUNT, booking, definition=Definition.PURE, by=dataset.owner
-        )
+        reserve = partial(ledger.reserve, dataset, AMOUNT, booking, definition=definition, by=dataset.owner)
         entry = _when_free(reserve)
         if spend:
             _when_free(partial(ledger.spend, entry))

@@ -4,7 +4,7 @@ from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, models, transaction
 from django.urls import reverse
 from django.utils.html import escape
 
@@ -366,3 +366,10 @@ def test_another_amount_is_typed_with_a_comma_and_is_a_choice_of_its_own(admin, 
     before = total(dataset)
     admin.post(place(dataset), change(dataset, amount="0,5", choice=""))
     assert total(dataset) == before + Decimal("0.5")
+
+
+def test_the_database_keeps_the_delta_that_was_said(curator):
+    query = models.QuerySet(Budget).filter(dataset=paying_zcdp(curator))
+    with pytest.raises(IntegrityError, match="The δ at which a budget's ρ is read"), transaction.atomic():
+        query.update(delta_exponent=5)
+    assert query.update(delta_exponent=7) == 1  # as the ledger does with each grant

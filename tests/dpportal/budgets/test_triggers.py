@@ -40,6 +40,7 @@ PLANTED = {
     ),
     "another protection": ("protection once it is fixed", f"UPDATE {BUDGETS} SET neighbours = 'replace-one'"),
     "another kind of loss": ("kind of loss never change", f"UPDATE {BUDGETS} SET definition = 'zcdp'"),
+    "another delta": ("The δ at which a budget's ρ is read", f"UPDATE {BUDGETS} SET delta_exponent = 2"),
     "a budget goes": ("Budgets are never deleted", f"DELETE FROM {BUDGETS}"),
     "a budget with something in it": (
         "begins with nothing",
@@ -71,7 +72,7 @@ def refused(world: World, words: str, *statements: str) -> None:
 
 @pytest.fixture(scope="module")
 def funded(world: World) -> World:
-    """A portal with a budget that has a spent and a reserved charge, after a migration of both tables."""
+    """A portal with budgets of ε and ρ that have a spent and a reserved charge, after a migration of both tables."""
     world.run("-m", "tests.dpportal.budgets.racer", "charged")
     return world
 

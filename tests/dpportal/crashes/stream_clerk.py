@@ -26,6 +26,7 @@ from dpportal.streams.execution import Update  # noqa: E402
 from dpportal.streams.models import Period, Stream, StreamJob  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 from tests.dpportal.streams.building import open_stream  # noqa: E402
+from tests.dpportal.streams.true_sums import true_sums  # noqa: E402
 
 
 def prepare(mechanisms: list[str], counts: list[int]) -> list[str]:
@@ -73,7 +74,7 @@ def see(job_id: str) -> dict[str, Any]:
         "job": job.state,
         "failure": job.failure,
         "published": [[p.index, p.released[0], str(p.published_at)] for p in periods],
-        "sums": [sums[0] for sums in vault.true_sums(periods) or []],
+        "sums": [sums[0] for sums in true_sums(periods) or []],
         "state": {"period": state.period, **state.numbers},
         "version": version,
     }

@@ -38,6 +38,7 @@ from dpportal.value_choices.models import ValueChoice
 from tests.dpportal import building
 from tests.dpportal.crashes import points
 from tests.dpportal.streams.building import open_stream, requested_stream
+from tests.dpportal.streams.true_sums import true_sums
 
 pytestmark = pytest.mark.django_db
 
@@ -160,7 +161,7 @@ def test_a_period_that_died(dataset, dies, point):
     erase_at_last(dataset)
     stream.refresh_from_db()
     assert stream.state == Stream.State.CLOSED
-    assert not vault.true_sums(list(stream.periods.all()))
+    assert not true_sums(list(stream.periods.all()))
 
 
 @pytest.mark.slow

@@ -28,10 +28,10 @@ LONG = ("ranges", 600, Definition.PURE)
 
 def asked() -> SearchResults:
     """A page that needs a large tree, and goes without."""
-    shelf = SearchResults()
-    with taken_from(shelf), pytest.raises(PendingSearchError):
+    store = SearchResults()
+    with taken_from(store), pytest.raises(PendingSearchError):
         best_tree(*LONG)
-    return shelf
+    return store
 
 
 def test_what_is_asked_twice_is_worked_out_once_and_is_the_same():
@@ -78,9 +78,9 @@ def test_a_worker_of_a_question_that_was_deleted_and_asked_again_is_late():
 
 
 def test_what_cannot_be_worked_out_says_why():
-    shelf = SearchResults()
+    store = SearchResults()
     with pytest.raises(PendingSearchError):
-        shelf.result(best_layers.name, best_layers.version, [5000, False])
+        store.result(best_layers.name, best_layers.version, [5000, False])
     SEARCHES.jobs().update(state=JobState.FAILED, failure="It is too long.", finished_at="2100-01-01T00:00Z")
     with pytest.raises(ValueError, match="too long"):
         SearchResults().result(best_layers.name, best_layers.version, [5000, False])

@@ -20,6 +20,7 @@ from dpportal.streams import vault
 from dpportal.streams.execution import Update, publish
 from tests.dpportal import building
 from tests.dpportal.streams.building import open_stream
+from tests.dpportal.streams.true_sums import true_sums
 
 OLD, NEW = "old " * 15, "new " * 15
 
@@ -64,7 +65,7 @@ def test_after_one_command_the_former_key_is_needed_no_more(old, settings):
     release = old.dataset.releases.get()
     assert len(release.measurement_sha256) == 64
     assert withdrawal_journal.withdrawal_of(release.pk).because == "A mistake"
-    assert vault.true_sums(old.periods.all()) == [[5], [8]]
+    assert true_sums(old.periods.all()) == [[5], [8]]
     assert len(charges_of(old.dataset_id)) == 2
     ledger.require_complete(old.dataset)
     assert publish(old.pk, [Update(3, (1,), "typed")])[0].new

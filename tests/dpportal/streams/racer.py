@@ -23,6 +23,7 @@ from dpportal.streams.execution import PeriodRefusedError, Update  # noqa: E402
 from dpportal.streams.models import Period, Stream  # noqa: E402
 from tests.dpportal import building  # noqa: E402
 from tests.dpportal.streams.building import open_stream  # noqa: E402
+from tests.dpportal.streams.true_sums import true_sums  # noqa: E402
 
 HORIZON = 100
 
@@ -70,7 +71,7 @@ def see(stream_id: str) -> dict[str, Any]:
     stream = Stream.objects.get(pk=stream_id)
     state, version = vault.read(stream)
     periods = stream.periods.all()
-    sums = [one[0] for one in vault.true_sums(periods) or []]
+    sums = [one[0] for one in true_sums(periods) or []]
     released = [period.released[0] for period in periods]
     return {"released": released, "sums": sums, "state": state.period, "version": version}
 

@@ -16,11 +16,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dpportal.platform.keys import Keyring
-from dpportal.streams import api, execution, services, vault
+from dpportal.streams import api, execution, services
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, Stream
 from dpportal.streams.series import published
 from tests.dpportal.streams import building
+from tests.dpportal.streams.true_sums import true_sums
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_guessing_a_published_count_is_answered_alike_by_all_that_is_seen_of_an_
     assert seen == [seen[0]] * len(seen)
     # What takes time is the database, and it is asked the same.
     assert queries == [queries[0]] * len(queries)
-    assert vault.true_sums(stream.periods.all()) == [[13]]
+    assert true_sums(stream.periods.all()) == [[13]]
 
 
 @pytest.mark.slow
@@ -216,7 +217,7 @@ def test_a_count_above_the_declared_largest_is_published_as_that_and_the_answer_
         {"period", "begins", "released", "interval", "new", "new_interval", "largest"},
         50,
     )
-    assert vault.true_sums(stream.periods.all()) == [[50]]
+    assert true_sums(stream.periods.all()) == [[50]]
 
 
 def test_a_period_that_is_none_is_refused(stream, token) -> None:

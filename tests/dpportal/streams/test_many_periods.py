@@ -16,7 +16,7 @@ from django.test import Client
 from dpportal.datasets import records, services as dataset_services
 from dpportal.jobs.claims import Claim, claim
 from dpportal.operations.sweeping import sweep_files
-from dpportal.streams import bulk_csv, bundle, execution, job_execution, series, services, tokens, vault
+from dpportal.streams import bulk_csv, bundle, execution, job_execution, series, services, tokens
 from dpportal.streams.bulk_csv import ManyError
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, Stream, StreamJob
@@ -26,6 +26,7 @@ from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
 from tests.dpportal import building as world
 from tests.dpportal.streams import building
+from tests.dpportal.streams.true_sums import true_sums
 
 COVID = Path(__file__).parents[2] / "data" / "us_covid_daily.csv"
 US_DATES = "%m/%d/%Y"
@@ -88,7 +89,7 @@ def test_the_true_running_counts_of_the_file_are_kept_for_the_curator(dataset) -
     stream = building.daily_stream(dataset)
     done(queue(stream, COVID.read_bytes(), **OPTIONS))
     cases = [int(line.split(",")[1]) for line in COVID.read_text().splitlines()[1:]]
-    true = vault.true_sums(stream.periods.all())
+    true = true_sums(stream.periods.all())
     assert true is not None
     assert [sums[0] for sums in true] == [sum(cases[: i + 1]) for i in range(542)]
 
@@ -130,19 +131,19 @@ def test_a_file_may_begin_with_what_is_published(stream) -> None:
 def test_of_what_is_published_a_file_changes_nothing_whatever_it_says(stream) -> None:
     done(queue(stream, "period,count\n1,4\n"))
     assert done(queue(stream, "period,count\n1,5\n2,5\n")).state == "done"
-    assert vault.true_sums(stream.periods.all()) == [[4], [9]]
+    assert true_sums(stream.periods.all()) == [[4], [9]]
 
 
 def test_counts_for_several_values(dataset) -> None:
     stream = building.open_stream(dataset, split=True)
     done(queue(stream, "blue;red;Other;period;green\n3;1;0;1;2\n"))
-    assert vault.true_sums(stream.periods.all()) == [[1, 2, 3, 0]]
+    assert true_sums(stream.periods.all()) == [[1, 2, 3, 0]]
 
 
 def test_lines_without_anything_are_passed_over(stream) -> None:
     """As spreadsheets write them below a table, and people between its parts."""
     done(queue(stream, "period,count\r\n\r\n1,4\r\n  \r\n2,5\r\n,\r\n"))
-    assert vault.true_sums(stream.periods.all()) == [[4], [9]]
+    assert true_sums(stream.periods.all()) == [[4], [9]]
 
 
 WRONG_FILES: list[tuple[str | bytes, str]] = [
@@ -234,7 +235,7 @@ ROWS = [("red", "30"), ("red", "170"), ("green", "5"), ("pink", "7"), ("", "-4")
 def test_a_file_of_records_is_counted_by_the_predicate(stream) -> None:
     job = counted(stream, records_file(ROWS))
     assert job.state == "done"
-    assert vault.true_sums(stream.periods.all()) == [[3]]
+    assert true_sums(stream.periods.all()) == [[3]]
     assert Period.objects.get().source == "records"
 
 
@@ -242,7 +243,7 @@ def test_a_file_of_records_is_counted_by_the_predicate(stream) -> None:
 def test_what_is_odd_about_a_file_of_records_is_told(stream, client) -> None:
     """An open quotation mark spoils its own row, and that is seen."""
     job = counted(stream, ContentFile(b'colour,age\nred,1\n"red,2\nred",3\ngr\xff,4\n', "odd.csv"))
-    assert vault.true_sums(stream.periods.all()) == [[1]]
+    assert true_sums(stream.periods.all()) == [[1]]
     told = job.options["told"]
     assert (told["broken_fields"], told["spoiled_rows"], told["replaced_bytes"]) == (0, 1, 1)
     client.force_login(stream.created_by)
@@ -256,7 +257,7 @@ def test_a_row_that_cannot_be_read_does_not_keep_the_period_from_being_published
     stream, broken: bytes
 ) -> None:
     job = counted(stream, ContentFile(b"colour,age\nred,1\n" + broken + b"\nred,2\n", "odd.csv"))
-    assert (job.state, vault.true_sums(stream.periods.all())) == ("done", [[2]])
+    assert (job.state, true_sums(stream.periods.all())) == ("done", [[2]])
 
 
 @pytest.mark.slow
@@ -273,7 +274,7 @@ def test_a_first_row_that_begins_like_another_format_decides_on_no_other(
     for index, first in enumerate((b"PK17", b"PK\x03\x04", b"%PDF-1.7 "), 1):
         job = counted(stream, ContentFile(first + b",red\n" + b"x%d,red\n" % index, "new.csv"), index)
         assert job.state == "done"
-    assert vault.true_sums(stream.periods.all()) == [[2], [4], [6]]
+    assert true_sums(stream.periods.all()) == [[2], [4], [6]]
 
 
 @pytest.mark.slow
@@ -283,7 +284,7 @@ def test_a_file_without_rows_is_a_zero(stream, curious) -> None:
         file = SimpleUploadedFile("none.csv", content)
         curious.post(f"/streams/{stream.pk}/add/records/", {"index": str(index), "file": file})
         assert done(stream.jobs.latest("queued_at")).state == "done"
-    assert vault.true_sums(stream.periods.all()) == [[0]] * 4
+    assert true_sums(stream.periods.all()) == [[0]] * 4
 
 
 @pytest.mark.slow
@@ -291,14 +292,14 @@ def test_a_file_of_records_is_counted_for_each_value(dataset) -> None:
     """Undeclared and missing values are in “Other”."""
     stream = building.open_stream(dataset, split=True)
     counted(stream, records_file(ROWS))
-    assert vault.true_sums(stream.periods.all()) == [[3, 1, 0, 2]]
+    assert true_sums(stream.periods.all()) == [[3, 1, 0, 2]]
 
 
 @pytest.mark.slow
 def test_every_row_is_counted_without_a_column(dataset) -> None:
     stream = building.open_stream(dataset, column="", cells=[])
     counted(stream, records_file(ROWS))
-    assert vault.true_sums(stream.periods.all()) == [[6]]
+    assert true_sums(stream.periods.all()) == [[6]]
 
 
 @pytest.mark.slow
@@ -307,7 +308,7 @@ def test_a_summed_column_is_clipped_to_its_bounds_and_missing_adds_nothing(datas
     stream = building.open_stream(dataset, summed="age")
     assert stream.plan.request.largest == 99
     counted(stream, records_file(ROWS))
-    assert vault.true_sums(stream.periods.all()) == [[129]]
+    assert true_sums(stream.periods.all()) == [[129]]
     files = {file.name: file.path for file in bundle.write(stream, series.newest(stream, 1), tmp_path)}
     assert json.loads(files["release.json"].read_text())["counted"]["summed_between"] == [0, 99]
     assert "Values below 0 count as 0, those above 99 as 99." in files["README.md"].read_text()
@@ -328,7 +329,7 @@ def test_a_file_of_one_row_more_than_the_declared_largest_is_published_all_the_s
         for index, rows in enumerate((20, 21), 1)
     ]
     assert [(job.state, set(job.options)) for job in jobs] == [("done", {"told", "used"})] * 2
-    assert vault.true_sums(stream.periods.all()) == [[20], [40]]
+    assert true_sums(stream.periods.all()) == [[20], [40]]
     client.force_login(stream.created_by)
     page = client.get(f"/streams/{stream.pk}/compare/").text
     assert "Clipped in 1 of 2 periods." in page and "<small>clipped</small>" in page
@@ -372,7 +373,7 @@ def test_a_file_that_came_after_its_period_was_published_is_not_used_and_its_cur
 ) -> None:
     job = services.queue_records(stream, 1, records_file(ROWS), stream.created_by)
     execution.publish(stream.pk, [Update(1, (3,), Period.Source.PROGRAM)])
-    assert (done(job).options["used"], vault.true_sums(stream.periods.all())) == (False, [[3]])
+    assert (done(job).options["used"], true_sums(stream.periods.all())) == (False, [[3]])
     assert "new.csv was not used" in curious.get(f"/streams/{stream.pk}/home/").text
 
 

@@ -12,12 +12,13 @@ from django.test import Client
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import domain_fit, domain_fit_job, services as dataset_services
-from dpportal.streams import execution, job_execution, services, tokens, vault
+from dpportal.streams import execution, job_execution, services, tokens
 from dpportal.streams.execution import Update
 from dpportal.streams.models import Period, SealedState, SealedSums, Stream, StreamJob
 from mechanisms import registry
 from mechanisms.domain import Categorical
 from tests.dpportal.streams import building
+from tests.dpportal.streams.true_sums import true_sums
 
 
 def text(response: Any) -> str:
@@ -168,7 +169,7 @@ def test_a_typed_count_above_the_declared_largest_is_taken_as_that_and_who_typed
     stream = building.open_stream(dataset, largest_increment=20)
     page = curious.post(f"/streams/{stream.pk}/add/", {"index": "1", "count-0": "9" * 30}, follow=True)
     assert "Period 1 was added. 1 count was larger than 20, the largest that was declared" in text(page)
-    assert vault.true_sums(stream.periods.all()) == [[20]]
+    assert true_sums(stream.periods.all()) == [[20]]
     address = f"/streams/{stream.pk}/"
     assert "at most 20 in a period" in text(curious.get(address))
     building.with_files(stream)
@@ -388,12 +389,8 @@ def test_the_admin_shows_no_count_no_token_and_no_secret(client, administrator, 
     pages.append(f"streams/streamjob/{job.pk}/change/")
     shown = "".join(text(client.get(f"/admin/{page}")) for page in pages)
     assert "Red ones so far" in shown
-    for secret in (
-        token,
-        stream.token_sha256,
-        bytes(SealedState.objects.get().sealed).hex()[:20],
-        "&quot;noise&quot;",
-    ):
+    sealed = bytes(SealedState.objects.get().sealed).hex()[:20]
+    for secret in (token, stream.token_sha256, sealed, "&quot;noise&quot;"):
         assert secret not in shown
     for model in (SealedState, SealedSums, Period):
         assert client.get(f"/admin/streams/{model._meta.model_name}/").status_code == 404

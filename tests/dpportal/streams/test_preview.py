@@ -10,11 +10,12 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from dpportal.streams import execution, job_execution, services, vault
+from dpportal.streams import execution, job_execution, services
 from dpportal.streams.execution import Update
 from dpportal.streams.measure import StreamDraftError, read_increments
 from dpportal.streams.models import Period, SealedState, Stream, StreamJob
 from tests.dpportal.streams import building
+from tests.dpportal.streams.true_sums import true_sums
 
 SECRET = 7_041_776
 
@@ -45,7 +46,7 @@ def test_nothing_is_drawn_or_shown_of_a_file_before_its_curator_agrees(curious, 
     assert str(SECRET) not in page.replace(",", "") and "everything in it was added" not in page
     curious.post(f"/streams/{stream.pk}/add/file/confirm/")
     file, job = job.file, done(job)
-    assert vault.true_sums(stream.periods.all()) == [[SECRET], [SECRET + 5]]
+    assert true_sums(stream.periods.all()) == [[SECRET], [SECRET + 5]]
     assert not default_storage.exists(file) and not job.file
     assert told(curious, stream) is None
 

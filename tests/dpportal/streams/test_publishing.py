@@ -22,6 +22,7 @@ from mechanisms import registry
 from mechanisms.noise import Noise
 from tests.dpportal import building as world
 from tests.dpportal.streams import building
+from tests.dpportal.streams.true_sums import true_sums
 
 
 class CountingSource:
@@ -110,7 +111,7 @@ def test_whatever_is_sent_again_returns_what_was_published_and_draws_nothing(str
     assert again.period.released == first.period.released
     assert source.drawn == 0
     assert SealedState.objects.get().version == 1
-    assert vault.true_sums(stream.periods.all()) == [[5]]
+    assert true_sums(stream.periods.all()) == [[5]]
 
 
 @pytest.mark.slow
@@ -227,7 +228,7 @@ def test_true_sums_are_kept_for_the_curator_and_nowhere_in_plain(stream) -> None
     """The noise is the same each time, since noise of 0, as good as any other, would publish the true sum."""
     publish(stream, 1, 123457, noise=building.repeated_noise())
     publish(stream, 2, 1, noise=building.repeated_noise())
-    assert vault.true_sums(stream.periods.all()) == [[123457], [123458]]
+    assert true_sums(stream.periods.all()) == [[123457], [123458]]
     everything = "".join(
         str(list(model.objects.values())) for model in (Stream, Period, SealedState, SealedSums)
     )

@@ -13,9 +13,10 @@ from django.utils import timezone
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.datasets import services as dataset_services, sharing
 from dpportal.datasets.models import Right
-from dpportal.streams import job_execution, series_view, services, vault
+from dpportal.streams import job_execution, series_view, services
 from dpportal.streams.models import PeriodSketch, Stream, StreamJob
 from tests.dpportal.streams import building
+from tests.dpportal.streams.true_sums import true_sums
 
 # Each reads files in a process of its own, as the portal does.
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
@@ -93,7 +94,7 @@ def test_who_says_that_they_are_new_has_them_published_and_is_recorded(desk, beg
     assert AuditEntry.objects.get(action="confirmed repeated records").detail == "period 2, like 1"
     file, job = job.file, again(job)
     assert (job.state, job.repeats, begun.periods.count()) == ("done", [], 2)
-    assert vault.true_sums(begun.periods.order_by("index")) == [[100], [200]]
+    assert true_sums(begun.periods.order_by("index")) == [[100], [200]]
     assert not default_storage.exists(file)
     assert "Are these a new period" not in page(desk, begun)
 

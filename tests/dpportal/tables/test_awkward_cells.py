@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ import pytest
 from dpportal.tables import ReadOptions, count_cells
 from dpportal.tables.layout import NAMES_KEY, names_metadata, text_name
 from dpportal.tables.meaning import python_semantics
+from dpportal.tables.meaning.number_syntax import number_pattern
 from mechanisms.domain import Attribute, Boolean, Categorical, Date, Domain, Integer, Real
 from mechanisms.number_text import number_written
 from tests.dpportal.tables.awkward import OPTIONS, TEXTS
@@ -35,6 +38,14 @@ AWKWARD: list[Attribute] = [
 ]
 
 
+def exact_number_of(text: str, options: ReadOptions) -> Fraction | None:
+    """The number that a text writes with the declared marks, exactly."""
+    if not re.fullmatch(number_pattern(options), text):
+        return None
+    plain = text.replace(options.thousands, "") if options.thousands else text
+    return number_written(plain.replace(",", ".") if options.decimal == "," else plain)
+
+
 def cell_by_reference(attribute: Attribute, field: str | None, options: ReadOptions) -> int | None:
     """The cell of a field's text by `reference` and the attribute's own bounds; None if the row is left out."""
     text = python_semantics.text_of(field, options)
@@ -42,7 +53,7 @@ def cell_by_reference(attribute: Attribute, field: str | None, options: ReadOpti
         return attribute.missing
     if isinstance(attribute, Categorical):
         same = (
-            (lambda value: number_written(value) == python_semantics.exact_number_of(text, options))
+            (lambda value: number_written(value) == exact_number_of(text, options))
             if attribute.as_numbers
             else (lambda value: python_semantics.text_of(value, ReadOptions(strip=options.strip)) == text)
         )

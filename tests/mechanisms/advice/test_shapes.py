@@ -7,8 +7,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from mechanisms.advice import shapes
 from mechanisms.noise import repeatable
+from tests.benchmarks import shapes
 
 SHAPES = [(1,), (2,), (50,), (1000,), (1, 7), (8, 8), (40, 25)]
 

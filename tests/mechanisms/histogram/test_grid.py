@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -146,12 +145,3 @@ def test_the_number_of_people_and_the_loss_choose_what_is_rounded(
     counts = np.full(100 * 100, people // 10**4)
     measured = ADAPTIVE.measure(plan, counts, noise()).values
     assert (measured.size - coarse) / coarse == pytest.approx(parts, rel=0.2)
-
-
-def test_a_plan_made_before_widths_were_rounded_means_the_same_still() -> None:
-    plan = ADAPTIVE.plan(box(100, 100), {"people": 10**4}, pure("1"))
-    before = replace(plan, details={k: v for k, v in plan.details.items() if k != "wide"})
-    measured = ADAPTIVE.measure(before, np.ones(10**4, dtype=np.int64), noise())
-    # 100 coarse blocks, each by its noisy count of 100 in 3 × 3 parts.
-    assert (measured.values.size - 100) / 100 == pytest.approx(9, rel=0.2)
-    assert ADAPTIVE.reconstruct(before, measured).raw.size == 10**4

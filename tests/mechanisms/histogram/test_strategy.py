@@ -17,9 +17,9 @@ from mechanisms.histogram.hierarchical import HierarchicalHistogram
 from mechanisms.histogram.privelet import PriveletHistogram
 from mechanisms.histogram.strategy import (
     StrategyHistogram,
-    answer_standard_error,
     strategy_sensitivity,
 )
+from mechanisms.linear.dyadic import range_energies
 from mechanisms.linear.tree import Tree
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise
 from mechanisms.protocol import Measurement, Plan, PlanError
@@ -83,9 +83,11 @@ def test_simulated_errors_are_the_expected_ones(mechanism: StrategyHistogram, de
     at most √(5/2000) of its mean; by the normal law 6 of them are passed with probability 2e-9, 6 checks 2e-8.
     """
     plan, errors = simulated(mechanism, definition)
+    strategy = mechanism.strategy(plan)
     prefixes = np.concatenate([np.zeros((RUNS, 1)), np.cumsum(errors, axis=1)], axis=1)
     for start, stop in [(0, 1), (17, 18), (0, 50), (3, 40), (10, 20), (0, 33)]:
-        expected = answer_standard_error(plan.noise, mechanism.strategy(plan), start, stop) ** 2
+        energies = zip(range_energies(start, stop, strategy.scales), strategy.eigenvalues, strict=True)
+        expected = plan.noise.variance * sum(energy / value for energy, value in energies)
         observed = np.mean((prefixes[:, stop] - prefixes[:, start]) ** 2)
         assert abs(observed / expected - 1) < 6 * math.sqrt(5 / RUNS)
 

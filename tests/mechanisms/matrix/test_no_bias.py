@@ -116,7 +116,7 @@ def test_an_uploaded_strategy_answers_its_own_sums_without_bias(seed: int, defin
 
 
 class Untouched:
-    """A shelf that nobody may ask."""
+    """A store that nobody may ask."""
 
     def result(self, name: str, version: int, arguments: Sequence[object]) -> object:
         raise AssertionError(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -149,7 +150,7 @@ def _key(decisions: list[np.ndarray]) -> tuple[int, ...]:
 
 
 def partitions(unit: str, definition: Definition, amount: int, monkeypatch: pytest.MonkeyPatch) -> Partitions:
-    plan = PARTITION.plan(DOMAIN, Wishes(), Loss(definition, amount, UNITS[unit]))
+    plan = PARTITION.plan(DOMAIN, Wishes(), Loss(definition, Fraction(amount), UNITS[unit]))
     one, other = (counted(plan, rows) for rows in neighbours(unit))
     apart = one[: plan.cells] - other[: plan.cells]
     return Partitions(plan, (one, other), (np.zeros_like(apart), apart), monkeypatch)
@@ -219,7 +220,7 @@ def trained(unit: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Loss, Steps]:
     """Two neighbours' releases along the first one's answers; few and steep weights clip every row."""
     monkeypatch.setattr(critic, "HIDDEN", 4)
     monkeypatch.setattr("mechanisms.microdata.adversarial.training.SPREAD", 5.0)
-    plan = GAN.plan(DOMAIN, Wishes(), Loss(Definition.ZCDP, 1, UNITS[unit]))
+    plan = GAN.plan(DOMAIN, Wishes(), Loss(Definition.ZCDP, Fraction(1), UNITS[unit]))
     rows = neighbours(unit)
     one, other = (counted(plan, r) for r in rows)
     asked: list[tuple[np.ndarray, np.ndarray, int]] = []

@@ -148,13 +148,6 @@ class TestAChange(Failing):
         with pytest.raises(services.DatasetError, match="changed again"):
             attach_table.follow(viewed, administrator, mark=shown, reason="The same people.")
 
-    def test_of_a_dataset_whose_definition_was_never_recorded(self, viewed):
-        Dataset.objects.filter(pk=viewed.pk).update(
-            facts={name: fact for name, fact in viewed.facts.items() if name != "definition"}
-        )
-        viewed.refresh_from_db()
-        assert "was not recorded" in self.failed(viewed)
-
 
 SHIFTS = {
     **refusals.SHIFTS,

@@ -14,9 +14,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mechanisms.advice.answers import Shape
 from mechanisms.arrays import Floats, Integers
 
-Shape = tuple[int, ...]
 # A mixture has so many parts at most.
 PARTS = 3
 

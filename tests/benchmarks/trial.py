@@ -12,27 +12,19 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.advice.answers import PURPOSES, Answers, answers, root_mean_square
-from mechanisms.advice.shapes import Shape, sample
+from mechanisms.advice.answers import PURPOSES, Answers, Shape, answers, root_mean_square
+from mechanisms.advice.ranking import take
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain, Integer
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import Mechanism, PlanError
+from tests.benchmarks.shapes import sample
 
 LOSSES = tuple(Fraction(text) for text in ("0.01", "0.03", "0.1", "0.3", "1"))
 # Cells of one column; of each of two columns.
 LINE, SIDE = (16, 16_384), (8, 320)
 # n·ε.
 STRENGTHS = (10.0, 10.0**7)
-
-
-def take(method: Mechanism, purpose: str) -> str:
-    """Which of a release's answers to sum up: its estimates ("raw"), or its counts of a possible table ("counts").
-
-    Counts of a possible table are nearer wherever counts are fixed from large blocks down. Where each cell was made
-    non-negative by itself, sums over many cells are better made of the estimates.
-    """
-    return "raw" if method.is_plain and purpose != "cells" else "counts"
 
 
 @dataclass(frozen=True)
