@@ -111,7 +111,6 @@ SPEAKING_SQL = (
     "dpportal.operations.written_values",
     "dpportal.operations.portal_tables",
     "dpportal.operations.strange_objects",
-    "dpportal.operations.written_values",
     "dpportal.platform.triggers",
     "dpportal.jobs.clock",
     "dpportal.jobs.lock_timeouts",
