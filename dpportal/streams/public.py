@@ -14,7 +14,7 @@ from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
 from dpportal.streams.bundle import SERIES
-from dpportal.streams.chart_cache import as_json, chart_cache
+from dpportal.streams.chart_cache import as_json, public_charts
 from dpportal.streams.models import SeriesFile, Stream
 from dpportal.streams.series import promise_of, whole_orders
 from dpportal.streams.series_view import Chosen, figures, shown
@@ -71,6 +71,6 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "offered": offered,
         "query": asked(request),
         **numbers,
-        "figures": chart_cache(stream, numbers["chosen"], numbers["period_count"]),
+        "figures": public_charts(stream, numbers["chosen"], numbers["period_count"]),
     }
     return render(request, "streams/public.html", context)

@@ -94,7 +94,7 @@ def test_a_public_page_draws_once_for_each_state_choice_and_language(many, monke
     assert seen("?count=2") != first and len(made) == 2
     with override("zh-hans"):
         count = many.periods.count()
-        other = chart_cache.chart_cache(many, Chosen.of(many, asked("")), count)
+        other = chart_cache.public_charts(many, Chosen.of(many, asked("")), count)
     assert other["series"]["title"] != first["series"]["title"] and len(made) == 3
     width = len(many.labels)
     publish(many.pk, [Update(5, (9,) * width, Period.Source.COUNTS)], noise=building.repeated_noise())
