@@ -48,7 +48,7 @@ class Forgettable:
 
     @staticmethod
     def _value(key: bytes | None, name: str, value: object) -> object:
-        if key is None:
+        if key is None or isinstance(value, UndecryptableValue):
             return value
         return hmac.new(key, json.dumps([name, value], sort_keys=True).encode(), sha256).hexdigest()
 

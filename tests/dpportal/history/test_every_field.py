@@ -98,7 +98,6 @@ FREE: dict[str, set[str]] = {
         "value_choices.ValueChoice.undeclared",
     },
     "says of records what their table says, by which it is made again; a digest of it would outlive their erasure": {
-        *("datasets.Dataset.rows", "datasets.Dataset.facts", "datasets.Dataset.column_looks"),
         "streams.PeriodSketch",
     },
     "when it was changed last, or by which words its files are known to be of today": {
