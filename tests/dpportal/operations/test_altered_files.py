@@ -160,7 +160,9 @@ def test_a_picture_that_shows_or_says_something_else(picture, part):
     assert f"picture of {picture.question['release']}" in found()
 
 
-@pytest.mark.parametrize("changed", [{"question": {"kind": "thumbnail", "version": 5}}, {"answered_by": "Working"}])
+@pytest.mark.parametrize(
+    "changed", [{"question": {"kind": "thumbnail", "version": 5}}, {"answered_by": "Working"}]
+)
 def test_a_picture_under_the_key_of_another_question_is_shown_to_nobody(picture, changed):
     """It would not be compared with what is published."""
     forged = {**(picture.answer or {}), "about": "In truth 7834 women"}
