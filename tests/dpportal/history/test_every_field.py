@@ -141,7 +141,7 @@ def rows(world, dataset, other_curator, curator, administrator) -> None:  # noqa
     SharedTable.objects.create(connection=connection, title="Visits", table="visits")
     other = building.stored_dataset(other_curator)
     dataset.same_people.add(other)
-    watched.note(Dataset, [other.pk])
+    watched.note(Dataset, [other.pk], "same_people")
     TableSketch.objects.all().delete()
     building.requested_values(dataset)
     TableSketch.objects.create(dataset=dataset, content="a sample")
