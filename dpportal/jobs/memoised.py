@@ -169,7 +169,7 @@ class QuestionKind(JobKind[StoredQuestion]):
         """Delete a row that somebody put under this key past the portal."""
         for stored in StoredQuestion._base_manager.filter(pk=key):
             if not self.is_own(stored):
-                log.error("stored question %s is not what its key says: it is asked anew", key)
+                log.error("stored question %s is not what its key says: it is asked anew", stored.pk)
                 stored.delete()
 
     def _queue_again(self, key: str, state: JobState) -> bool:
