@@ -62,7 +62,7 @@ class Risk:
 
     @property
     def before(self) -> str:
-        return f"{100 * self.prior:.3g} %"
+        return f"{100 * self.prior:.12g} %"  # as it was typed, without what halves and quarters cannot say
 
     @property
     def but_for(self) -> str:

@@ -24,7 +24,7 @@ from dpportal.streams.models import Period, Stream
 
 # A running count's picture is drawn anew when it has grown by so much.
 GROWTH = 1.25
-# Its version counts up whenever pictures are drawn in another way.
+# Its version counts up whenever pictures are drawn, or put into words, in another way.
 DRAWING = Topic("thumbnail", 6)
 
 
@@ -59,7 +59,8 @@ def of(publications: Iterable[ChargedPublication]) -> dict[UUID, Json]:
     periods = dict(newest.order_by().values_list("stream").annotate(Max("index")))
     questions = {row.pk: _question(row, periods.get(row.pk, 0)) for row in rows}
     keys = {pk: key_of(question) for pk, question in questions.items()}
-    known = THUMBNAILS.jobs().in_bulk(list(keys.values()))
+    stored = THUMBNAILS.jobs().in_bulk(list(keys.values()))
+    known = {key: picture for key, picture in stored.items() if THUMBNAILS.is_own(picture)}
     for pk, key in keys.items():
         if key not in known:
             known[key] = THUMBNAILS.ask(questions[pk])
@@ -117,7 +118,7 @@ def _forget_smaller(question: Mapping[str, Any]) -> None:
 
 
 def changed() -> Iterator[str]:
-    """The stored pictures whose shapes are not those that are drawn of what is published, by their question."""
+    """The stored pictures that are not those that are drawn of what is published, by their question."""
     for stored in THUMBNAILS.jobs().filter(state=JobState.DONE).iterator(chunk_size=100):
         subject = stored.question.get("release") or stored.question.get("stream")
         if stored.question.get("version") == DRAWING.version and not _is_drawn_so(
@@ -136,7 +137,7 @@ def _is_drawn_so(question: Mapping[str, Any], answer: Json | None) -> bool:
         return True
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return False
-    return bool(drawn["marks"] == answer["marks"])
+    return drawn == answer
 
 
 def _of_stream(pk: UUID, periods: int) -> Json:

@@ -52,7 +52,10 @@ class DatasetsConfig(AppConfig):
         reading = ("options", "reading_frozen", "unit_declared")
         people = ("fingerprint", "granted_fingerprint", "duplicate_of", "same_people")
         # Names of columns may be the first record of a file without a line of names.
-        read = Forgettable(("megabytes", "columns", "one_row_columns", "filled_columns"), keys.opened)
+        of_records = ("megabytes", "columns", "one_row_columns", "filled_columns")
+        # Sealed for their column, so that those of another row can be opened in their place.
+        sealed = ("rows", "facts", "column_looks")
+        read = Forgettable((*of_records, *sealed), keys.opened)
         watch(Dataset, *named, *files, *reading, *people, forgettable=read)
         watch(DatasetKey, "is_for_all", "created_at")
         watch(TableSketch, "content")

@@ -81,14 +81,14 @@ def _kept(dataset_id: UUID, made: dict[str, object]) -> DatasetKey:
         raise StorageFault(_("The records of this dataset were deleted meanwhile."))
     known, is_new = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)
     if is_new:
-        watched.note(Dataset, [dataset_id])
+        watched.note_read(Dataset, [dataset_id])
     return known
 
 
 def destroy(dataset_id: UUID) -> None:
     """Delete a dataset's key: what it sealed can never be opened again. For one transaction with what else goes."""
     DatasetKey.objects.filter(pk=dataset_id).delete()
-    watched.note(Dataset, [dataset_id])
+    watched.note_read(Dataset, [dataset_id])
     left_traces.note(dataset_id)
 
 

@@ -390,8 +390,8 @@ def remove(dataset: Dataset, by: User) -> None:
             raise DatasetError(text)
         audit.record(by, "removed an upload", dataset)
         try:
-            keys.destroy(dataset.pk)
             dataset.delete()
+            keys.destroy(removed.pk)  # after the row, of which nothing is noted without the key
         except ProtectedError:
             text = _(
                 "This dataset has a budget or drafts, so it stays on the list. Delete its records instead."

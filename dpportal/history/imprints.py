@@ -37,6 +37,7 @@ class ImprintKind:
     states: what those with these ids are now, or all; one that is gone is left out. parts: those that each thing has.
     entries: what the list of every other part has, in order, such as a file of a publication; none where there are no
     others. New entries go behind: a line of an earlier version has so many of them as one of `earlier` says.
+    begins_with_line: whether each thing has a line since it was made, so that one without stays so whatever is written.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ImprintKind:
     parts: Sequence[str] = ()
     entries: Sequence[str] = ()
     earlier: Sequence[int] = ()
+    begins_with_line: bool = False
 
 
 # Of every room that has things whose state is in the chain, by name.
@@ -55,28 +57,46 @@ def declare(*declared: ImprintKind) -> None:
     kinds.update({kind.name: kind for kind in declared})
 
 
-def note(kind: ImprintKind, subjects: Collection[str]) -> None:
-    """Write a line for each of these things that is not what its newest line says, in the same transaction."""
+def note(kind: ImprintKind, subjects: Collection[str], parts: Collection[str] | None = None) -> None:
+    """Write a line for each of these things that is not what its newest line says, in the same transaction.
+
+    parts: those that were written just now, or None for all. Of the others a line says what the one before it said: who
+    writes one part makes nothing true of what somebody else changed past the portal.
+    """
     names = list(subjects)
     with transaction.atomic():
         for begin in range(0, len(names), BATCH):
             batch = names[begin : begin + BATCH]
-            _write(kind, batch, dict(kind.states(batch)))
+            _write(kind, batch, dict(kind.states(batch)), parts)
 
 
-def note_state(kind: ImprintKind, subject: str, state: State) -> None:
-    """Write a line of a thing whose files were read before, while no row was locked."""
+def note_state(kind: ImprintKind, subject: str, state: State, parts: Collection[str] | None = None) -> None:
+    """The same of one thing whose state was read before."""
     with transaction.atomic():
-        _write(kind, [subject], {subject: state})
+        _write(kind, [subject], {subject: state}, parts)
 
 
-def _write(kind: ImprintKind, subjects: Collection[str], states: Mapping[str, State]) -> None:
+def _write(
+    kind: ImprintKind,
+    subjects: Collection[str],
+    states: Mapping[str, State],
+    parts: Collection[str] | None,
+) -> None:
     newest, changed = newest_of(kind, subjects), []
     for subject in subjects:
+        if parts is not None and kind.begins_with_line and subject not in newest:
+            continue
         before = newest.get(subject, {})
         digests = digests_of(kind, subject, states.get(subject, {}), before)
+        digests |= {} if parts is None else _unwritten(kind, digests, before, parts)
         changed += _changed(kind, subject, before, digests)
     _keep(changed)
+
+
+def _unwritten(kind: ImprintKind, digests: Digests, before: Digests, parts: Collection[str]) -> Digests:
+    """What a line says again of parts that were not written; of entries also that they are to be there."""
+    there = before if kind.entries else digests
+    return {part: digest for part, digest in before.items() if part in there and part not in parts}
 
 
 def _changed(kind: ImprintKind, subject: str, before: Digests, digests: Digests) -> list[Imprint]:
@@ -130,8 +150,14 @@ def differences() -> Iterator[str]:
 
 
 def _differences(kind: ImprintKind) -> Iterator[str]:
-    newest = newest_of(kind)
+    newest, seen = newest_of(kind), set[str]()
     for subject, state in kind.states(None):
+        if subject in seen:
+            yield _("%(thing)s is there twice: one of them was written past the portal.") % {
+                "thing": f"{kind.name} {subject}"
+            }
+            continue
+        seen.add(subject)
         before = newest.pop(subject, {})
         if digests_of(kind, subject, state, before) != before and (text := _difference(kind, subject)):
             yield text

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from django.db import models, transaction
-from django.db.models.signals import m2m_changed, post_delete, post_save
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 
 from dpportal.history import imprints
 from dpportal.history.imprints import ImprintKind, State
@@ -19,6 +19,8 @@ from dpportal.platform.storage import StorageFault
 
 M = TypeVar("M", bound=models.Model)
 EVERY = models.Q()
+# Where an instance that is being saved has what its row was.
+BEFORE = "_imprinted_before"
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Forgettable:
 
     @staticmethod
     def _value(key: bytes | None, name: str, value: object) -> object:
-        if key is None:
+        if key is None or isinstance(value, UndecryptableValue):
             return value
         return hmac.new(key, json.dumps([name, value], sort_keys=True).encode(), sha256).hexdigest()
 
@@ -72,7 +74,9 @@ class Watch:
             raise ValueError(f"{model.__name__} has no {', '.join(sorted(unknown))}")
         parts = [*self.columns, *map(forgettable.part, forgettable.fields)]
         parts += [field.name for field in self.sets]
-        self.kind = ImprintKind(str(model._meta.model_name), self.states, parts)
+        self.kind = ImprintKind(
+            str(model._meta.model_name), self.states, parts, begins_with_line=self.rows == EVERY
+        )
 
     def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
         rows = self.model._base_manager.filter(self.rows).order_by("pk")
@@ -89,8 +93,30 @@ class Watch:
         pairs = through._base_manager.filter(**{field.m2m_field_name(): key})
         return sorted(map(str, pairs.values_list(f"{field.m2m_reverse_field_name()}_id", flat=True)))
 
-    def note(self, keys: Collection[object]) -> None:
-        imprints.note(self.kind, [str(key) for key in keys])
+    def parts_of(self, names: Collection[str]) -> set[str]:
+        """What of a row is noted under these names of fields."""
+        fields = self.model._meta.concrete_fields
+        columns = {field.attname for field in fields if {field.name, field.attname} & {*names}} & {
+            *self.columns
+        }
+        read = {self.forgettable.part(name) for name in self.forgettable.fields if name in names}
+        return columns | read | {field.name for field in self.sets if field.name in names}
+
+    def note(self, keys: Collection[object], names: Collection[str] | None = None) -> None:
+        """names: of the fields that were written; None for all, of rows that are new or gone."""
+        parts = None if names is None else self.parts_of(names)
+        imprints.note(self.kind, [str(key) for key in keys], parts)
+
+    def state_of(self, key: object) -> State | None:
+        """What a row is; None where there is none, or none that is noted."""
+        return dict(self.states([str(key)])).get(str(key))
+
+    def note_changes(self, key: object, before: State | None) -> None:
+        """Of a row that was saved with all its fields what they changed. before: `state_of` it then."""
+        now = self.state_of(key) or {}
+        if now != (before or {}):
+            changed = {part for part, value in now.items() if before and value != before.get(part)}
+            imprints.note_state(self.kind, str(key), now, changed if before else None)
 
 
 _watches: dict[type[models.Model], Watch] = {}
@@ -105,31 +131,55 @@ def watch(
     """Note these fields of a model's rows from now on. Its default manager has to be of the classes below."""
     _watches[model] = Watch(model, fields, rows, forgettable)
     imprints.declare(_watches[model].kind)
+    pre_save.connect(_saving, sender=model)
     post_save.connect(_saved, sender=model)
     post_delete.connect(_deleted, sender=model)
     for field in _watches[model].sets:
         m2m_changed.connect(_set_changed, sender=field.remote_field.through)
 
 
-def _saved(
+def _saving(
     sender: type[models.Model],
     instance: models.Model,
     raw: bool,
     update_fields: frozenset[str] | None,
     **_: object,
 ) -> None:
-    watch = _watches[sender]
-    if not raw and (update_fields is None or watch.names & update_fields):
+    if not raw and update_fields is None and not instance._state.adding:
+        vars(instance)[BEFORE] = _watches[sender].state_of(instance.pk)
+
+
+def _saved(
+    sender: type[models.Model],
+    instance: models.Model,
+    created: bool,
+    raw: bool,
+    update_fields: frozenset[str] | None,
+    **_: object,
+) -> None:
+    watch, before = _watches[sender], vars(instance).pop(BEFORE, None)
+    if raw:
+        return
+    if created:
         watch.note([instance.pk])
+    elif update_fields is None:
+        watch.note_changes(instance.pk, before)
+    elif watch.names & update_fields:
+        watch.note([instance.pk], update_fields)
 
 
 def _deleted(sender: type[models.Model], instance: models.Model, **_: object) -> None:
     _watches[sender].note([instance.pk])
 
 
-def note(model: type[models.Model], keys: Collection[object]) -> None:
-    """Note rows of which Django says nothing: those at the other end of a set whose rows are of one model."""
-    _watches[model].note(keys)
+def note(model: type[models.Model], keys: Collection[object], *names: str) -> None:
+    """Note fields of rows of which Django says nothing: those at the other end of a set whose rows are of one model."""
+    _watches[model].note(keys, names)
+
+
+def note_read(model: type[models.Model], keys: Collection[object]) -> None:
+    """Note what was read from records, whose key was made or destroyed."""
+    _watches[model].note(keys, _watches[model].forgettable.fields)
 
 
 def _set_changed(sender: type[models.Model], instance: models.Model, action: str, **_: object) -> None:
@@ -137,7 +187,10 @@ def _set_changed(sender: type[models.Model], instance: models.Model, action: str
     if action == "pre_clear":
         raise TypeError("Remove what a set has by name: `clear` does not say what goes.")
     if action in ("post_add", "post_remove"):
-        _watches[type(instance)].note([instance.pk])
+        watch = _watches[type(instance)]
+        watch.note(
+            [instance.pk], [field.name for field in watch.sets if field.remote_field.through is sender]
+        )
 
 
 class WatchedQuerySet(models.QuerySet[M]):
@@ -151,7 +204,7 @@ class WatchedQuerySet(models.QuerySet[M]):
             keys = list(self.values_list("pk", flat=True))
             changed = super().update(**values)
             if changed:
-                watch.note(keys)
+                watch.note(keys, values)
         return changed
 
     update.alters_data = True  # type: ignore[attr-defined]

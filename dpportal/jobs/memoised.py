@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar
@@ -20,6 +21,8 @@ from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from mechanisms.deferred_search import PendingSearchError
 from mechanisms.protocol import PlanError
+
+log = logging.getLogger(__name__)
 
 RETRY_AFTER = timedelta(days=1)
 # A row's first fence is one of so many: the millisecond in which it was made.
@@ -67,6 +70,18 @@ class StoredQuestion(Job):
 
     def __str__(self) -> str:
         return f"{self.answered_by} {self.key[:12]}"
+
+    @property
+    def is_what_its_key_says(self) -> bool:
+        """Whether the question is the one that the key stands for, so that the answer is not another's."""
+        return self.key == json_digest(self.question)
+
+
+def swapped() -> Iterator[str]:
+    """The keys of questions that are not what their keys say: somebody wrote them past the portal."""
+    for stored in StoredQuestion._base_manager.order_by("pk").iterator(chunk_size=100):
+        if not stored.is_what_its_key_says:
+            yield stored.key
 
 
 class QuestionKind(JobKind[StoredQuestion]):
@@ -117,7 +132,12 @@ class QuestionKind(JobKind[StoredQuestion]):
         """The stored question, answered or not; None if it was never asked, or failed more than a day ago."""
         yesterday = timezone.now() - RETRY_AFTER
         known = self.jobs().exclude(state=JobState.FAILED, finished_at__lt=yesterday)
-        return known.filter(key=key_of(question)).first()
+        stored = known.filter(key=key_of(question)).first()
+        return stored if stored and self.is_own(stored) else None
+
+    def is_own(self, stored: StoredQuestion) -> bool:
+        """Whether a row that has the key of a question is that question, of this kind."""
+        return stored.answered_by == self.name and stored.is_what_its_key_says
 
     def ask(self, question: Mapping[str, object]) -> StoredQuestion:
         """The stored question; queues it for a worker unless it was asked before."""
@@ -135,6 +155,7 @@ class QuestionKind(JobKind[StoredQuestion]):
     @transaction.atomic
     def _queued(self, question: Mapping[str, object]) -> StoredQuestion:
         key = key_of(question)
+        self._forget_swapped(key)
         again = self._queue_again(key, JobState.FAILED)
         # A row that was deleted meanwhile is made anew under the same key, where a late worker's claim must not hold.
         stored, new = StoredQuestion._base_manager.get_or_create(
@@ -143,6 +164,13 @@ class QuestionKind(JobKind[StoredQuestion]):
         if new or again:
             self.hint_on_commit(key)
         return stored
+
+    def _forget_swapped(self, key: str) -> None:
+        """Delete a row that somebody put under this key past the portal."""
+        for stored in StoredQuestion._base_manager.filter(pk=key):
+            if not self.is_own(stored):
+                log.error("stored question %s is not what its key says: it is asked anew", stored.pk)
+                stored.delete()
 
     def _queue_again(self, key: str, state: JobState) -> bool:
         return bool(self.jobs().filter(pk=key, state=state).update(**claims.reset_fields()))

@@ -1,4 +1,4 @@
-"""Whether stored files are what the portal wrote: each one that was changed, swapped or lost is named."""
+"""Whether stored files and answers are what the portal wrote: each that was changed, swapped or lost is named."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from dpportal.catalogue import thumbnails
 from dpportal.datasets import records
 from dpportal.datasets.models import Dataset
+from dpportal.jobs import memoised
 from dpportal.operations import sweeping
 from dpportal.platform import storage
 from dpportal.platform.sealed import UndecryptableValue
@@ -31,6 +32,7 @@ def faults() -> Iterator[str]:
     yield from _named_by_content()
     yield from _records()
     yield from _pictures()
+    yield from _swapped_questions()
 
 
 def _published() -> Iterator[str]:
@@ -86,6 +88,11 @@ def _whole(name: str, is_there: bool) -> Iterator[str]:
 def _pictures() -> Iterator[str]:
     for subject in thumbnails.changed():
         yield _("The small picture of %(name)s is not drawn from what is published.") % {"name": subject}
+
+
+def _swapped_questions() -> Iterator[str]:
+    for key in memoised.swapped():
+        yield _("The stored question %(key)s is not the one that its key stands for.") % {"key": key}
 
 
 def _compared(name: str, digest: object) -> Iterator[str]:

@@ -16,15 +16,21 @@ from django.utils.translation import gettext as _
 from dpportal.operations import portal_tables
 
 AnyField: TypeAlias = "models.Field[Any, Any]"
-_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
-_TIME = f"{_DAY} [0-9][0-9]:[0-9][0-9]:[0-9][0-9]"
 _TEXT = "typeof({0}) = 'text'"
-# By a field's type, what its values are in SQL; a time has no fraction where it is a whole second.
+# For SQLite a text's length ends where a zero byte is.
+_BYTES = "length(CAST({0} AS BLOB))"
+# Days and times as SQLite writes them once it has counted with them: there is no 30th of February.
+_DAY = "{0} IS date({0}, '+0 days')"
+_SECOND = "substr({0}, 1, 19) IS datetime(substr({0}, 1, 19), '+0 days')"
+# Of a second: none, as the database's clock writes it, or as programs do.
+_CLOCKS = f"{_BYTES} = 23 AND {{0}} GLOB '*.{3 * '[0-9]'}'"
+_PROGRAMS = f"{_BYTES} = 26 AND {{0}} GLOB '*.{6 * '[0-9]'}'"
+_FRACTION = f"({_BYTES} = 19 OR {_CLOCKS} OR {_PROGRAMS})"
+# By a field's type, what its values are in SQL.
 FORMS: dict[type[AnyField], str] = {
-    models.UUIDField: f"{_TEXT} AND length({{0}}) = 32 AND {{0}} NOT GLOB '*[^0-9a-f]*'",
-    models.DateTimeField: f"{_TEXT} AND ({{0}} GLOB '{_TIME}' "
-    f"OR {{0}} GLOB '{_TIME}.*' AND substr({{0}}, 21) NOT GLOB '*[^0-9]*')",
-    models.DateField: f"{_TEXT} AND {{0}} GLOB '{_DAY}'",
+    models.UUIDField: f"{_TEXT} AND {_BYTES} = 32 AND {{0}} NOT GLOB '*[^0-9a-f]*'",
+    models.DateTimeField: f"{_TEXT} AND {_SECOND} AND {_FRACTION}",
+    models.DateField: f"{_TEXT} AND {_DAY}",
     models.BooleanField: "typeof({0}) = 'integer' AND {0} IN (0, 1)",
     models.IntegerField: "typeof({0}) = 'integer'",
     models.DecimalField: "typeof({0}) IN ('integer', 'real')",

@@ -212,15 +212,19 @@ class ReaderPages(Generic[P]):
 
     @property
     def chart(self) -> Callable[..., HttpResponseBase]:
-        """A figure of the page, as the data that draw it live (json) or as a picture by itself (svg)."""
+        """A figure of the page, as the data that draw it live (json) or as a picture by itself (svg).
+
+        What draws it live saves pictures without asking again, so its data are a download, too.
+        """
 
         @self.file
         def drawn(request: HttpRequest, publication: P, name: str, form: str) -> HttpResponse:
             figure = self.figure(request, publication, name)
+            if form not in ("json", "svg"):
+                raise Http404
+            self._record_unpublished(request, publication, f"{name}.{form}")
             if form == "json":
                 return JsonResponse(figure["json"])
-            if form != "svg":
-                raise Http404
             metadata = self.metadata(request, publication)
             answer = HttpResponse(picture(figure, metadata), content_type=SVG)
             file = f"{folder_name(metadata.title, metadata.identifier)}.svg"
@@ -275,9 +279,14 @@ class ReaderPages(Generic[P]):
         except FileNotFoundError:  # an older copy of the database names files of before
             self.forget_lost(publication)
             return self._being_written(request, publication)
-        if not publication.is_public and request.method == "GET" and answer.status_code == OK:
-            audit.record(current_user(request), "downloaded unpublished", publication, name)
+        if answer.status_code == OK:
+            self._record_unpublished(request, publication, name)
         return answer
+
+    def _record_unpublished(self, request: HttpRequest, publication: P, name: str) -> None:
+        """A line in the record of who takes numbers along before they are public."""
+        if not publication.is_public and request.method == "GET":
+            audit.record(current_user(request), "downloaded unpublished", publication, name)
 
     def _being_written(self, request: HttpRequest, publication: P) -> HttpResponse:
         """In place of a file that is not there yet, or says what was changed or taken back meanwhile."""

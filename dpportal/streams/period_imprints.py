@@ -22,7 +22,8 @@ SUMS = "sealed_sums__sealed"
 
 def note(stream: Stream, periods: Collection[Period]) -> None:
     """In the transaction that wrote them or their sums, which holds the stream's row."""
-    imprints.note(PERIODS, sorted({_subject(stream.pk, period.index) for period in periods}))
+    subjects = {_subject(stream.pk, period.index) for period in periods}
+    imprints.note(PERIODS, sorted(subjects), {f"period {period.index}" for period in periods})
 
 
 def _subject(stream: object, index: int) -> str:

@@ -6,7 +6,9 @@ import ast
 import math
 import re
 import secrets
-from collections.abc import Iterator
+from base64 import urlsafe_b64decode as b64decode
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,12 @@ from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.accounts.session_store import SessionStore
 from dpportal.accounts.sign_ins import How
 from dpportal.api import tokens
+from dpportal.datasets import near_duplicates
+from dpportal.platform import keys, sealed_files
+from dpportal.platform.keyed import keyed
+from dpportal.platform.signing import SigningKeys
 from dpportal.streams import tokens as stream_tokens
+from dpportal.tables.similarity import sketch
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "dpportal/asvs.md"
@@ -60,6 +67,20 @@ def rows() -> list[list[str]]:
     return [[cell.strip() for cell in line.split(" | ")] for line in lines]
 
 
+@cache
+def named_tests(path: str) -> set[str]:
+    """The tests of a file as pytest names them: those of a class after it."""
+    module = ast.parse((ROOT / "tests" / path).read_text())
+    names = set()
+    for node in module.body:
+        inside = node.body if isinstance(node, ast.ClassDef) else [node]
+        begin = f"{node.name}::" if isinstance(node, ast.ClassDef) else ""
+        names |= {
+            begin + each.name for each in inside if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+    return names
+
+
 def sources() -> Iterator[tuple[str, str]]:
     """The portal's own code, by path."""
     for room in ("dpportal", "mechanisms"):
@@ -80,7 +101,7 @@ def test_each_answer_says_what_holds_and_names_tests_that_are_there(row):
     assert tests or state == "does not arise"
     for name in tests:
         path, _, test = name.partition("::")
-        assert re.search(rf"^\s*(async )?def {test}\(", (ROOT / "tests" / path).read_text(), re.M), name
+        assert test in named_tests(path), name
 
 
 def test_every_use_of_cryptography_is_in_a_file_that_the_inventory_knows():
@@ -96,6 +117,31 @@ def test_every_use_of_cryptography_is_in_a_file_that_the_inventory_knows():
         for name in re.findall(r"ciphers\.\w+ import (.+)", (ROOT / path).read_text())
     }
     assert ciphers == {"AESGCM"}
+
+
+def test_keys_have_at_least_128_bits_of_security(monkeypatch, tmp_path):
+    """AES-256 wherever something is sealed or sampled, with keys of 256 bits or, of the portal's secrets, 384."""
+    sizes = []
+    for module, name in ((keys, "AESGCM"), (sealed_files, "AESGCM"), (sketch.algorithms, "AES")):
+        monkeypatch.setattr(module, name, _measured(getattr(module, name), sizes))
+    keys.Keyring(keys.new_secret()).seal(b"true counts", bound_to="test")
+    with sealed_files.SealedPath(tmp_path / "file", sealed_files.new_key(), "file").open("wb") as file:
+        file.write(b"records")
+    sketch.Sketcher(near_duplicates.sketch_key(), 1)
+    assert sizes == [256, 256, 256]
+    assert len(b64decode(keys.new_secret())) == 48 and len(b64decode(keys.new_token() + "=")) == 32
+    assert len(sealed_files.new_key()) == 32
+    [public] = SigningKeys(keys.new_secret()).public
+    assert len(bytes.fromhex(public)) == 32  # Ed25519 has one size, of 128 bits
+    assert keyed(b"").digest_size == 32
+
+
+def _measured(cipher: Callable[[bytes], object], sizes: list[int]) -> Callable[[bytes], object]:
+    def made(key: bytes) -> object:
+        sizes.append(8 * len(key))
+        return cipher(key)
+
+    return made
 
 
 def test_weak_digests_are_said_to_protect_nothing():

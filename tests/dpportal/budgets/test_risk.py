@@ -23,6 +23,14 @@ def test_a_suspicion_moves_by_the_factor_of_the_loss():
     assert (risk.before, risk.presence, risk.entries, risk.but_for) == ("10 %", "24 %", "46 %", "")
 
 
+@pytest.mark.parametrize(
+    "typed, said", [("10", "10 %"), ("0.01", "0.01 %"), ("99.95", "99.95 %"), ("99.99", "99.99 %")]
+)
+def test_a_suspicion_is_said_as_it_was_typed(typed, said):
+    """It is never rounded to certainty, which nothing could raise."""
+    assert Risk(float(typed) / 100, Definition.PURE, 1.0).before == said
+
+
 def test_who_is_replaced_is_known_to_be_there():
     risk = Risk(0.1, PURE, 1.0, Neighbours.REPLACE_ONE)
     assert (risk.presence, risk.entries) == ("", "24 %")

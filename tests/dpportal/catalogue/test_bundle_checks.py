@@ -91,6 +91,11 @@ def test_a_file_that_no_worker_looked_at_goes_too(client):
     assert not default_storage.exists(check.file)
 
 
+def test_the_page_says_where_a_receipt_is_checked(client):
+    page = client.get(reverse("check")).content.decode()
+    assert "It also checks receipts of deleted records; this page takes zips only." in page
+
+
 def test_what_is_no_download_is_said_to_be_none(client):
     assert "it is no zip" in sent(client, b"colour,age\nred,3\n")
     archive = io.BytesIO()

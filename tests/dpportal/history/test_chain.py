@@ -24,6 +24,7 @@ from dpportal.history.models import Era, Link
 from dpportal.history.verification import BrokenChainError, verify
 from dpportal.operations import verification
 from dpportal.platform.triggers import guards
+from dpportal.releases import services as release_services
 from tests.dpportal import building
 
 
@@ -234,3 +235,17 @@ def test_a_download_of_what_is_not_published_is_recorded(client, ready, curator)
     address = reverse("releases:download", args=[ready.pk, "release.json"])
     assert client.get(address).status_code == 200
     assert AuditEntry.objects.get(action="downloaded unpublished").detail == "release.json"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["svg", "json"])
+def test_a_chart_of_what_is_not_published_is_recorded_as_a_download(client, ready, curator, form):
+    client.force_login(curator)
+    address = reverse("releases:chart", args=[ready.pk, "main", form])
+    assert client.head(address).status_code == client.get(ready.get_absolute_url()).status_code == 200
+    assert not AuditEntry.objects.filter(action="downloaded unpublished").exists()
+    assert client.get(address).status_code == 200
+    assert AuditEntry.objects.get(action="downloaded unpublished").detail == f"main.{form}"
+    release_services.publish(ready, curator)
+    assert client.get(address).status_code == 200
+    assert AuditEntry.objects.filter(action="downloaded unpublished").count() == 1

@@ -98,7 +98,6 @@ FREE: dict[str, set[str]] = {
         "value_choices.ValueChoice.undeclared",
     },
     "says of records what their table says, by which it is made again; a digest of it would outlive their erasure": {
-        *("datasets.Dataset.rows", "datasets.Dataset.facts", "datasets.Dataset.column_looks"),
         "streams.PeriodSketch",
     },
     "when it was changed last, or by which words its files are known to be of today": {
@@ -142,7 +141,7 @@ def rows(world, dataset, other_curator, curator, administrator) -> None:  # noqa
     SharedTable.objects.create(connection=connection, title="Visits", table="visits")
     other = building.stored_dataset(other_curator)
     dataset.same_people.add(other)
-    watched.note(Dataset, [other.pk])
+    watched.note(Dataset, [other.pk], "same_people")
     TableSketch.objects.all().delete()
     building.requested_values(dataset)
     TableSketch.objects.create(dataset=dataset, content="a sample")

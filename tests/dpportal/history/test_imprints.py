@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, connection, models, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -150,6 +151,51 @@ def test_whoever_is_made_past_the_portal_is_named(curator):
         "FROM accounts_user"
     )
     assert "user 1000 is not in the history" in found()
+
+
+def _own_password(person: User) -> None:
+    person.set_password("another password")
+    person.save()
+
+
+LATER: dict[str, Callable[[User], object]] = {
+    "one field": lambda person: people.save(person, person, ["display_name"]),
+    "all fields": _own_password,
+    "of many": lambda person: User.objects.filter(pk=person.pk).update(
+        language="zh-hans", email="a@example.org"
+    ),
+}
+
+
+@pytest.mark.parametrize("write", LATER.values(), ids=LATER)
+def test_what_was_changed_stays_named_whatever_the_portal_writes_beside_it(curator, write):
+    sql("UPDATE accounts_user SET role = 'administrator' WHERE username = 'curator'")
+    person = User.objects.get(pk=curator.pk)
+    person.display_name = "Known"
+    write(person)
+    assert (
+        found() == f"role of user {curator.pk} is not what the portal wrote: it was changed past the portal."
+    )
+
+
+@pytest.mark.parametrize("write", LATER.values(), ids=LATER)
+def test_whoever_is_made_past_the_portal_stays_named(curator, write):
+    mole = models.QuerySet(User).bulk_create([User(username="mole", role=Role.ADMINISTRATOR)])[0]
+    write(mole)
+    assert found().startswith(f"user {mole.pk} is not in the history")
+
+
+def test_a_new_period_makes_none_before_it_true(dataset):
+    stream = streams.open_stream(dataset)
+    for index in (1, 2):
+        publish(stream, index, 100)
+    models.QuerySet(Period).filter(index=1).update(half_width=0)
+    publish(stream, 3, 100)
+    assert found().startswith("period 1 of periods of stream")
+    with unguarded():
+        Period.objects.filter(index=1).delete()
+    publish(stream, 4, 100)
+    assert found().startswith("period 1 of periods of stream")
 
 
 def test_what_changes_and_what_is_deleted_by_the_portal_agrees(world, curator, administrator, other_curator):

@@ -45,6 +45,18 @@ def test_what_is_asked_twice_is_worked_out_once_and_is_the_same():
     assert SEARCHES.jobs().count() == 1
 
 
+def test_the_answer_of_another_question_is_not_taken():
+    """Not even where somebody put it under this question's key."""
+    key = asked().awaited[0]
+    search_cache.SEARCHES.run(key)
+    stored = SEARCHES.jobs().get()
+    other = {**stored.question, "arguments": ["ranges", 599, "pure"]}
+    SEARCHES.jobs().filter(pk=key).update(question=other, answer=[1.0])
+    assert list(memoised.swapped()) == [key]
+    assert asked().awaited == [key]
+    assert SEARCHES.jobs().get().question == stored.question and not list(memoised.swapped())
+
+
 def test_what_takes_a_moment_is_not_asked():
     with taken_from(SearchResults()):
         best_tree("ranges", 100, Definition.PURE)

@@ -141,14 +141,36 @@ def test_rows_of_two_files_that_are_swapped(own, files):
     assert found().count("release.json of files of release") == 2
 
 
-def test_a_picture_that_shows_something_else(own, curator):
+@pytest.fixture
+def picture(own, curator) -> StoredQuestion:
+    """That of a release that is public."""
     release = MADE["a histogram"](own)
     publishing.publish(release, curator, lambda: None)
     thumbnails.of([release])
     thumbnails.THUMBNAILS.run(thumbnails.key_of(thumbnails._question(release, 0)))
     assert found() == ""
-    stored = StoredQuestion.objects.get(answered_by="Thumbnail")
-    answer: Any = stored.answer
-    answer["marks"][0]["path"] = "M0 0"
-    StoredQuestion.objects.filter(pk=stored.pk).update(answer=answer)
-    assert f"picture of {release.pk}" in found()
+    return StoredQuestion.objects.get(answered_by="Thumbnail")
+
+
+@pytest.mark.parametrize("part", ["marks", "about"])
+def test_a_picture_that_shows_or_says_something_else(picture, part):
+    answer: Any = picture.answer
+    answer[part] = "In truth 7834 women" if part == "about" else [{**answer["marks"][0], "path": "M0 0"}]
+    StoredQuestion.objects.filter(pk=picture.pk).update(answer=answer)
+    assert f"picture of {picture.question['release']}" in found()
+
+
+@pytest.mark.parametrize(
+    "changed", [{"question": {"kind": "thumbnail", "version": 5}}, {"answered_by": "Working"}]
+)
+def test_a_picture_under_the_key_of_another_question_is_shown_to_nobody(picture, changed):
+    """It would not be compared with what is published."""
+    forged = {**(picture.answer or {}), "about": "In truth 7834 women"}
+    StoredQuestion.objects.filter(pk=picture.pk).update(answer=forged, **changed)
+    if "question" in changed:
+        assert found() == f"The stored question {picture.pk} is not the one that its key stands for."
+    page = Client().get("/published/").text
+    assert "7834" not in page and 'class="thumbnail kind"' in page
+    assert StoredQuestion.objects.get().question == picture.question
+    thumbnails.THUMBNAILS.run(picture.pk)
+    assert "People by age" in Client().get("/published/").text and found() == ""

@@ -6,6 +6,8 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from dpportal.datasets.models import Dataset
+from dpportal.history import imprints
 from dpportal.operations import verification, written_values
 
 pytestmark = [
@@ -35,7 +37,14 @@ def test_all_that_the_portal_writes_has_its_form(dataset, curator):
 
 
 @pytest.mark.parametrize(
-    "form", ["upper(id)", "substr(id, 1, 8) || '-' || substr(id, 9)", "CAST(id AS BLOB)", "id || ' '"]
+    "form",
+    [
+        "upper(id)",
+        "substr(id, 1, 8) || '-' || substr(id, 9)",
+        "CAST(id AS BLOB)",
+        "id || ' '",
+        "id || char(0)",
+    ],
 )
 def test_an_identifier_in_another_form(dataset, form):
     assert dataset.pk.hex != dataset.pk.hex.upper()
@@ -48,11 +57,39 @@ def test_an_identifier_in_another_form(dataset, form):
 
 
 @pytest.mark.parametrize(
-    "form", ["replace(date_joined, ' ', 'T')", "date_joined || '+05:00'", "date_joined || 'Z'"]
+    "form",
+    [
+        "replace(date_joined, ' ', 'T')",
+        "date_joined || '+05:00'",
+        "date_joined || 'Z'",
+        "date_joined || char(0)",
+        "substr(date_joined, 1, 19) || '.'",
+        "substr(date_joined, 1, 19) || '.1'",
+        "substr(date_joined, 1, 10) || ' 24:00:00'",
+        "'x'",
+    ],
 )
 def test_a_time_in_another_form(curator, form):
     changed(f"UPDATE accounts_user SET date_joined = {form} WHERE id = {curator.pk}")
     assert list(written_values.strange()) == [named(1, "date_joined", "accounts_user")]
+
+
+@pytest.mark.parametrize(
+    "form", ["'2026-12-15' || char(0)", "'2026-W51-2'", "'2026-02-30'", "'2026-2-3'", "''"]
+)
+def test_a_day_in_another_form(dataset, form):
+    """A day that reads as none would have the sweep erase records that nobody set a date for."""
+    changed("UPDATE datasets_dataset SET erase_on = '2026-12-15'")
+    assert list(written_values.strange()) == []
+    changed(f"UPDATE datasets_dataset SET erase_on = {form}")
+    assert list(written_values.strange()) == [named(1, "erase_on", "datasets_dataset")]
+
+
+def test_an_identifier_that_refers_to_another_row(dataset):
+    with transaction.atomic():
+        changed("UPDATE datasets_conversion SET dataset_id = upper(dataset_id)")
+        assert list(written_values.strange()) == [named(1, "dataset_id", "datasets_conversion")]
+        transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +98,15 @@ def test_a_time_in_another_form(curator, form):
 def test_a_value_of_another_kind(curator, column, form):
     changed(f"UPDATE accounts_user SET {column} = {form} WHERE id = {curator.pk}")
     assert list(written_values.strange()) == [named(1, column, "accounts_user")]
+
+
+def test_a_row_that_is_there_twice_is_named_by_the_history_too(dataset):
+    with transaction.atomic():
+        columns = ", ".join(f'"{field.column}"' for field in Dataset._meta.concrete_fields[1:])
+        changed("DROP INDEX one_original_of_an_owner")
+        changed(
+            f"INSERT INTO datasets_dataset (id, {columns}) SELECT upper(id), {columns} FROM datasets_dataset"
+        )
+        twice = f"dataset {dataset.pk} is there twice: one of them was written past the portal."
+        assert list(imprints.differences()) == [twice]
+        transaction.set_rollback(True)
