@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import unescape
 
 import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import as_shown
+from mechanisms.verify.page_text import plain
 from mechanisms.verify.shown_numbers import DATE, Rounding, is_shown
 
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
 _NUMBER = r"[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _SIGNED = re.compile(f"[-\u2212]?{_NUMBER}")
 _SHOWN = re.compile(f"{DATE.pattern}|{_SIGNED.pattern}")
@@ -76,7 +75,7 @@ def _readings(table: str) -> Iterator[Rows]:
 
 
 def _plain(cell: str) -> str:
-    return " ".join(unescape(_TAG.sub(" ", cell)).split())
+    return " ".join(plain(cell).split())
 
 
 def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mechanisms.verify.finding import State
-from mechanisms.verify.markup import check, faults_of, tags_of
-from mechanisms.verify.wording import readable
+from mechanisms.verify.markup import check, faults_of, marks_of
+from mechanisms.verify.page_text import readable
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>A</title><style>td { content: "✓ "; justify-content: center }</style></head><body><main class="wrap">
@@ -53,7 +53,7 @@ def test_what_could_show_other_numbers_is_named(before, after, fault):
     ],
 )
 def test_a_tag_of_a_readme_is_one_that_no_backslash_takes(text, tag):
-    assert tags_of(text)[:1] == ([tag] if tag else [])
+    assert marks_of(text)[:1] == ([tag] if tag else [])
 
 
 class _Bundle:
