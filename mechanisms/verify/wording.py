@@ -53,6 +53,9 @@ PRINTED_FILE = "table1.csv"
 DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "description"}
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
+# What has digits after a letter or a dot, and those that portals write.
+_WORD, _DIGITS = re.compile(r"[\w.]*[0-9][\w.]*"), re.compile("[0-9]+")
+_PORTALS_WORDS = {"sha256"}
 # Tables of rows of many columns that speak of columns, and where.
 _OF_COLUMNS, _NAMED = {"columns", "pairs", "measured", "groups"}, ("column", "first", "second")
 # What pages call the query over all cells.
@@ -110,13 +113,16 @@ class _Texts:
             )
         if name == CHINESE and ENGLISH in self._bundle.entries:
             strange = translated.strange(self._bundle.content(ENGLISH).decode("utf-8"), text)
+            strange += self._in_words(page_text.readable(name, text), translated.NUMBER)
             return _finding(
                 name,
                 beside + Compared(0, tuple(strange)),
                 "worded by the portal; its numbers are those of report.html",
             )
         if name == README:
-            text, strange = translated.english_part(text, str(self._bundle.release["title"]))
+            whole = page_text.readable(name, text)
+            text, strange = translated.english_part(whole, str(self._bundle.release["title"]))
+            strange += self._in_words(whole.removeprefix(text), translated.NUMBER)
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
             lines = html_tables.compared(self._as_on_pages, text)
@@ -138,6 +144,7 @@ class _Texts:
         every = {match.start(): match[0] for match in SHOWN.finditer(text)}
         wrong = tuple(every[place] for place, is_own in places.items() if not is_own)
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
+        wrong += tuple(self._in_words(text, SHOWN))
         unknown = tuple(number for number in others if not self._known.has(number))
         seen = beside + Compared(len(places), wrong)
         if unknown and not seen.strange:
@@ -149,6 +156,13 @@ class _Texts:
             return Finding(name, State.NOT_CHECKED, text)
         agree = f"worded by the portal; {seen.bound} numbers are those of their line, sentence or chart, others agree"
         return _finding(name, seen, agree if seen.bound else AGREE)
+
+    def _in_words(self, text: str, numbers: re.Pattern[str]) -> Iterator[str]:
+        """Words with digits after a letter or a dot that are no names of the release, nor have a number of it."""
+        for word in dict.fromkeys(_WORD.findall(numbers.sub("\0", self._without_repeated(text)))):
+            known = word.strip(".") in self._own_words or word in _PORTALS_WORDS
+            if not known and not all(map(self._known.has, _DIGITS.findall(word))):
+                yield word
 
     def _foreign(self, text: str) -> Compared:
         return Compared(0, tuple(foreign(text, self._own_words)))
