@@ -97,6 +97,13 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
         (text, name) for number in others for text, name in zip(keys[number], labels.values(), strict=True)
     ]
     strange += [text for text, name in named if _SIGNED.search(text) and text not in texts[name]]
+    # Labels of one line each, in a line that no table has.
+    strange += [
+        keys[number][0]
+        for number in others
+        if len(labels) > 1
+        and all(text in texts[name] for text, name in zip(keys[number], labels.values(), strict=True))
+    ]
     return ComparedTables(sum(len(_SHOWN.findall(cell)) for column in shown for cell in column), strange)
 
 

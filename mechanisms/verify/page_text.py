@@ -17,6 +17,7 @@ _TITLE = re.compile(
     r"<title>(.*?)</title>|<text(?![^>]*text-anchor)[^>]*>(.*?)</text>|<svg[^>]*aria-label=\"([^\"]*)\"",
     re.DOTALL,
 )
+_WORDS = re.compile(r"<text(?=[^>]*text-anchor)[^>]*>(.*?)</text>", re.DOTALL)
 # Of a column of LaTeX, as a share of the line, and around the page.
 _WIDTH = re.compile(r"p\{0\.[0-9]{1,3}\\linewidth\}|margin=15mm")
 # Signs that Markdown shows nothing of between two digits.
@@ -42,6 +43,12 @@ def titles(text: str) -> str:
     """Of all drawings in a text: titles, subtitles, notes, and what else stands at no shape."""
     found = (title for drawing in _drawings(text) for titles in _TITLE.findall(drawing) for title in titles)
     return "\n".join(map(plain, found))
+
+
+def words_at_shapes(text: str) -> list[str]:
+    """Of all drawings in a text, those at shapes and marks, each once."""
+    found = (words for drawing in _drawings(text) for words in _WORDS.findall(drawing))
+    return list(dict.fromkeys(" ".join(plain(words).split()) for words in found))
 
 
 def every_sign(name: str, text: str) -> str:

@@ -45,7 +45,8 @@ from mechanisms.verify.foreign_digits import foreign, own_words
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.known_numbers import KnownNumbers
 from mechanisms.verify.quantities import Quantities
-from mechanisms.verify.shown_numbers import SHOWN
+from mechanisms.verify.shown_numbers import DATE, SHOWN
+from mechanisms.verify.svg_shapes import WORD_OF_NUMBER
 
 AGREE = "worded by the portal; its numbers agree with those of the tables and of release.json"
 ENDINGS = (".md", ".html", ".tex", ".svg")
@@ -53,6 +54,8 @@ PRINTED_FILE = "table1.csv"
 DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "description"}
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
+# Of an axis.
+_MARK = re.compile(f"{WORD_OF_NUMBER.pattern}|{DATE.pattern}")
 # What has digits after a letter or a dot, and those that portals write.
 _WORD, _DIGITS = re.compile(r"[\w.]*[0-9][\w.]*"), re.compile("[0-9]+")
 _PORTALS_WORDS = {"sha256"}
@@ -172,8 +175,11 @@ class _Texts:
         return own_words(self._bundle.release)
 
     def _titles(self, text: str) -> Compared:
-        """Of its drawings: titles, subtitles and notes."""
-        shown = page_text.titles(text)
+        """Of its drawings: titles, subtitles and notes, and words at shapes that are no label and no number alone."""
+        labels = self._series.labels
+        words = (word for word in page_text.words_at_shapes(text) if word not in labels)
+        others = [word for word in words if not (_MARK.fullmatch(word) or word.endswith("…"))]
+        shown = "\n".join([page_text.titles(text), *others])
         places = sentences.placed(shown, self._quantities)
         numbers = {match.start(): match[0] for match in SHOWN.finditer(shown)}
         strange = [
