@@ -97,14 +97,17 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
         (text, name) for number in others for text, name in zip(keys[number], labels.values(), strict=True)
     ]
     strange += [text for text, name in named if _SIGNED.search(text) and text not in texts[name]]
-    # Labels of one line each, in a line that no table has.
-    strange += [
-        keys[number][0]
-        for number in others
-        if len(labels) > 1
-        and all(text in texts[name] for text, name in zip(keys[number], labels.values(), strict=True))
-    ]
+    strange += _strangely_named(
+        [keys[number] for number in others], [set(texts[name]) for name in labels.values()]
+    )
     return ComparedTables(sum(len(_SHOWN.findall(cell)) for column in shown for cell in column), strange)
+
+
+def _strangely_named(keys: Sequence[tuple[str, ...]], known: Sequence[set[str]]) -> list[str]:
+    """Lines that no table has, though it has each of their labels, by the first of these."""
+    if len(known) < 2:
+        return []
+    return [key[0] for key in keys if all(text in own for text, own in zip(key, known, strict=True))]
 
 
 def _labels(rows: Rows, texts: Mapping[str, Sequence[str]]) -> dict[int, str]:

@@ -228,6 +228,12 @@ def _times_measured(own: Quantities) -> list[float]:
     return [] if times is None else [max(1.0, float(times.max(initial=0.0)))]
 
 
+def _newest(own: Quantities, name: str) -> list[float]:
+    """Of the last period of a running count."""
+    place = ("count", "added", "margin", "added margin").index(name)
+    return own.derived.newest[place : place + 1]
+
+
 def _widest_of_answers(own: Quantities) -> Iterable[float]:
     """Of each part of a workload, as its chart says."""
     plan = own.derived.queries
@@ -279,10 +285,6 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "candidates": lambda own: [float(len(own.plan["score"]["candidates"]))],
     "shortfall": _shortfall,
     "periods": lambda own: [float(own.release["periods"])],
-    **{
-        f"newest {name}": lambda own, place=place: own.derived.newest[place : place + 1]
-        for place, name in enumerate(("count", "added", "margin", "added margin"))
-    },
     "widest answers": _widest_of_answers,
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
@@ -298,6 +300,7 @@ _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
         *([] if np.nanmax(own.column(place), initial=0.0) > 0 else [1.0]),
     ],
     "margin": _margins,
+    "newest": _newest,
     "percent": lambda own, place: 100 * own.column(place),
     "points": lambda own, place: 100 * _margins(own, place),
     "root": _root_mean,

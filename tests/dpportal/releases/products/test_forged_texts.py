@@ -38,7 +38,7 @@ LISTS = [("datapackage.json", "resources"), ("croissant.json", "distribution")]
 
 @pytest.fixture
 def bundle(rich, tmp_path) -> Path:
-    return downloaded(MADE["weighted tables"](rich), tmp_path)
+    return downloaded(MADE["answers by weighted tables"](rich), tmp_path)
 
 
 def test_numbers_that_no_program_reads_as_such_are_caught(bundle):
