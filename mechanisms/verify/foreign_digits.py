@@ -35,8 +35,8 @@ def foreign(text: str, own: str) -> Iterator[str]:
     signs = {sign for sign in set(read) if not sign.isascii()}
     strange = "".join(sorted(sign for sign in signs if _is_strange(sign)))
     between = "".join(sorted(sign for sign in signs if _joins_digits(sign)))
-    patterns = [f"[0-9]*(?:[{strange}]+[0-9]*)+"] if strange else []
-    patterns += [f"[0-9]+(?:[{between}]+[0-9]+)+"] if between else []
+    patterns = [f"(?<![0-9])[0-9]*(?:[{strange}]+[0-9]*)+"] if strange else []
+    patterns += [f"(?<![0-9])[0-9]+(?:[{between}]+[0-9]+)+"] if between else []
     for pattern in patterns:
         runs = (match[0] for match in re.finditer(pattern, read))
         yield from (run for run in dict.fromkeys(runs) if run not in own)

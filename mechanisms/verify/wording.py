@@ -56,8 +56,8 @@ ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 # Of an axis.
 _MARK = re.compile(f"{WORD_OF_NUMBER.pattern}|{DATE.pattern}")
-# What has digits after a letter or a dot, and those that portals write.
-_WORD, _DIGITS = re.compile(r"[\w.]*[0-9][\w.]*"), re.compile("[0-9]+")
+# What may have digits after a letter or a dot, and those that portals write.
+_WORD, _DIGITS = re.compile(r"[\w.]+"), re.compile("[0-9]+")
 _PORTALS_WORDS = {"sha256"}
 # Tables of rows of many columns that speak of columns, and where.
 _OF_COLUMNS, _NAMED = {"columns", "pairs", "measured", "groups"}, ("column", "first", "second")
@@ -163,8 +163,8 @@ class _Texts:
     def _in_words(self, text: str, numbers: re.Pattern[str]) -> Iterator[str]:
         """Words with digits after a letter or a dot that are no names of the release, nor have a number of it."""
         for word in dict.fromkeys(_WORD.findall(numbers.sub("\0", self._without_repeated(text)))):
-            known = word.strip(".") in self._own_words or word in _PORTALS_WORDS
-            if not known and not all(map(self._known.has, _DIGITS.findall(word))):
+            known = word in _PORTALS_WORDS or all(map(self._known.has, _DIGITS.findall(word)))
+            if not known and word.strip(".") not in self._own_words:
                 yield word
 
     def _foreign(self, text: str) -> Compared:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mechanisms.verify.foreign_digits import foreign, own_words
@@ -45,6 +47,12 @@ def test_what_people_read_as_another_number_is_named(text):
 )
 def test_what_portals_write_and_what_names_have_is_not(text):
     assert list(foreign(text, own_words({"title": "m² of ground", "delta": 1e-06}))) == []
+
+
+def test_a_long_row_of_digits_is_read_at_once():
+    begun = time.process_time()
+    assert list(foreign("7" * 100_000 + " m²", "m³")) == ["²"]
+    assert time.process_time() - begun < 1
 
 
 def test_a_sign_of_a_name_is_none_of_another_number():
