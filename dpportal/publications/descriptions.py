@@ -22,8 +22,9 @@ from mechanisms.verify.bundle import SIGNATURE
 from mechanisms.verify.signature import signed_text
 
 FORMAT = 1
-# What begins a tag, link or picture in Markdown, of which texts of the portal have none; and the backslashes before.
-_MARKUP = re.compile(r"\\*(?:<(?=[A-Za-z/!?])|\[(?=[^\]]*\][(\[]))")
+# What begins a tag in Markdown, and what ends the words of a link or a picture, or the name of its address, of which
+# texts of the portal have none; and the backslashes before.
+_MARKUP = re.compile(r"\\*(?:<(?=[A-Za-z/!?])|\](?=[(\[:]))")
 STYLES, REPORT = "css/portal.css", "report.html"
 # What each file is, in the lists of files on pages and in README.md.
 ABOUT_RELEASE = "Every parameter, version and checksum"

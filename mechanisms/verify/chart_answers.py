@@ -36,6 +36,12 @@ def drawn(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
             yield from _by_shape(plan, term, np.rint(answers), np.ceil(np.round(answers - lower, 6)))
 
 
+def widest(bundle: Bundle, plan: QueryPlan) -> Iterator[float]:
+    """The widest margin of each part, as charts of a table say it for all of its answers."""
+    for _term, (answers, lower, _upper) in _parts(bundle, plan):
+        yield float(np.ceil(np.round(answers - lower, 6).max()))
+
+
 def maps(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
     """Tables of two columns, with and without the cells that the portal added: (cells, cells)."""
     for term, (answers, *_ends) in _parts(bundle, plan):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 
 from mechanisms.json_types import JsonObject
@@ -19,6 +19,7 @@ from mechanisms.verify.json_values import as_written
 from mechanisms.verify.observations import bundle_name
 
 PACKAGE, CROISSANT = "datapackage.json", "croissant.json"
+OTHER_ORDER = "it describes a file twice, or in another order than release.json lists them"
 _FIELD = {"name", "type", "title", "description", "trueValues", "falseValues"}
 _INTEGER = re.compile(r"-?[0-9]+")
 _READERS: dict[str, Callable[[str], object]] = {"number": float, "date": date.fromisoformat, "string": str}
@@ -52,10 +53,17 @@ def _fault_of_package(bundle: Bundle, stated: JsonObject) -> str:
     }
     if bundle.content(PACKAGE) != as_written(own):
         return "it says something else than release.json and the tables"
-    described = {each["path"] for each in stated["resources"]}
+    described = [each["path"] for each in stated["resources"]]
     if left_out := sorted(name for name in bundle.entries if _is_table(name) and name not in described):
         return f"it does not describe {left_out[0]}"
+    if not _are_in_order(described, release):
+        return OTHER_ORDER
     return next(filter(None, (_fault_of_fields(bundle, each) for each in stated["resources"])), "")
+
+
+def _are_in_order(described: Sequence[str], release: JsonObject) -> bool:
+    """Whether each is described once, in the order in which release.json lists files."""
+    return [name for name in release["files"] if name in set(described)] == list(described)
 
 
 def _is_table(name: str) -> bool:
@@ -135,6 +143,8 @@ def _fault_of_croissant(bundle: Bundle, stated: JsonObject) -> str:
     ]
     if left_out := sorted(set(fields) - {file.name for file in files}):
         return f"it does not describe {left_out[0]}"
+    if not _are_in_order([file.name for file in files], release):
+        return OTHER_ORDER
     made = (release.get("measured_at") or release["last_published_at"])[:10]
     names = (bundle_name(bundle), release["title"])
     own = croissant(names, release["statement"], release["curator"], made, _said(bundle, stated), files)

@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import unescape
 
 import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import as_shown
+from mechanisms.verify.page_text import plain
 from mechanisms.verify.shown_numbers import DATE, Rounding, is_shown
 
 _TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
 _NUMBER = r"[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
 _SIGNED = re.compile(f"[-\u2212]?{_NUMBER}")
 _SHOWN = re.compile(f"{DATE.pattern}|{_SIGNED.pattern}")
@@ -76,7 +75,7 @@ def _readings(table: str) -> Iterator[Rows]:
 
 
 def _plain(cell: str) -> str:
-    return " ".join(unescape(_TAG.sub(" ", cell)).split())
+    return " ".join(plain(cell).split())
 
 
 def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
@@ -98,7 +97,17 @@ def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
         (text, name) for number in others for text, name in zip(keys[number], labels.values(), strict=True)
     ]
     strange += [text for text, name in named if _SIGNED.search(text) and text not in texts[name]]
+    strange += _strangely_named(
+        [keys[number] for number in others], [set(texts[name]) for name in labels.values()]
+    )
     return ComparedTables(sum(len(_SHOWN.findall(cell)) for column in shown for cell in column), strange)
+
+
+def _strangely_named(keys: Sequence[tuple[str, ...]], known: Sequence[set[str]]) -> list[str]:
+    """Lines that no table has, though it has each of their labels, by the first of these."""
+    if len(known) < 2:
+        return []
+    return [key[0] for key in keys if all(text in own for text, own in zip(key, known, strict=True))]
 
 
 def _labels(rows: Rows, texts: Mapping[str, Sequence[str]]) -> dict[int, str]:

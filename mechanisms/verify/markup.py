@@ -84,8 +84,18 @@ _MOVED = {
     "g": re.compile(r"translate\(0 \d+\)"),
 }
 _ONLY = {"type": re.compile("checkbox"), "name": re.compile("viewport")}
-# A backslash before a sign of Markdown takes its meaning, unless another one has taken that of the backslash.
-_TAG = re.compile(r"(?<!\\)(?:\\\\)*(<[A-Za-z/!?][^>\n]{0,20}>?)")
+# Within a drawing; others would end it there, and their text be shown beside it.
+_DRAWN = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text", "tspan"])
+# Values stand between two signs ", and have no sign that begins or ends a tag.
+_WRITTEN_TAG = re.compile(
+    r"<[a-z][a-z0-9]*(?:\s+[a-zA-Z][a-zA-Z0-9-]*(?:=\"[^\"<>]*\")?)*\s*/?>|</[a-z][a-z0-9]*>"
+)
+_STYLE = re.compile(r"<style>[^<]*</style>")
+_BEGIN = re.compile(r"\A\s*<!DOCTYPE html>")
+_OTHER = re.compile(r"<[^>]{0,20}")
+# A backslash before a sign of Markdown takes its meaning, unless another one has taken that of the backslash. Tags
+# and addresses in brackets; then what ends the words of a link or a picture, or the name of one's address.
+_MARKDOWN = re.compile(r"(?<!\\)(?:\\\\)*(<[A-Za-z/!?][^>\n]{0,20}>?|\][(\[:][^\n]{0,20})")
 _NOTHING = re.compile("")
 # What runs, is fetched, hides or covers: no version writes it.
 _NEVER = re.compile(
@@ -117,12 +127,12 @@ def check(bundle: Bundle) -> Iterator[Finding]:
 
 def _faults(name: str, content: bytes) -> list[str]:
     text = content.decode("utf-8")
-    return tags_of(text) if name.endswith(".md") else faults_of(text)
+    return marks_of(text) if name.endswith(".md") else faults_of(text)
 
 
-def tags_of(text: str) -> list[str]:
-    """How the tags in Markdown begin, where portals write none."""
-    return _TAG.findall(text)
+def marks_of(text: str) -> list[str]:
+    """How tags, and addresses of links and pictures, begin in Markdown, where portals write none."""
+    return _MARKDOWN.findall(text)
 
 
 def faults_of(page: str) -> list[str]:
@@ -130,25 +140,41 @@ def faults_of(page: str) -> list[str]:
     reader = _MarkupReader()
     reader.feed(page)
     reader.close()
-    return reader.faults
+    return [*reader.faults, *_written_otherwise(page)]
+
+
+def _written_otherwise(page: str) -> list[str]:
+    """Tags as no portal writes them, of which another reader may make something else, and comments."""
+    rest = _WRITTEN_TAG.sub("", _STYLE.sub("", _BEGIN.sub("", page)))
+    return [f"{match[0]} as it stands there" for match in _OTHER.finditer(rest)]
 
 
 class _MarkupReader(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.faults: list[str] = []
-        self._styles = 0
+        self._styles, self._drawings = 0, 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "style":
             self._styles += 1
-        if tag not in TAGS or (tag == "style" and self._styles > 1):
+        if tag not in TAGS or (tag == "style" and self._styles > 1) or self._is_out_of_place(tag):
             self.faults.append(f"<{tag}>")
+        self._drawings += tag == "svg"
         for name, value in attrs:
             form = _MOVED.get(tag, _NOTHING) if name == "transform" else _ONLY.get(name)
             is_own = form is None or form.fullmatch(" ".join((value or "").split())) is not None
             if name not in ATTRIBUTES or not is_own:
                 self.faults.append(f"{name} of <{tag}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._drawings -= tag == "svg"
+        if self._is_out_of_place(tag):
+            self.faults.append(f"</{tag}>")
+
+    def _is_out_of_place(self, tag: str) -> bool:
+        """Whether it belongs in a drawing and is in none, or the other way about."""
+        return tag not in ("svg", "title") and (tag in _DRAWN) != (self._drawings > 0)
 
     def handle_data(self, data: str) -> None:
         if self.cdata_elem == "style":

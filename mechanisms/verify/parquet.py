@@ -1,9 +1,14 @@
-"""Whether a Parquet file has the rows of its CSV file: columns, types, values, and nothing else said of them."""
+"""Whether a Parquet file has the rows of its CSV file: columns, types, values, and nothing else said of them.
+
+A value of a dictionary that no row has, or bytes within a page, no reader shows. So the rows are written anew, and the
+file has to be the same but for the version of the program that wrote it.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,9 +17,12 @@ from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 
 ENDING = ".parquet"
+OTHERWISE = "it has more in it than its rows, or was packed by another program than here by pyarrow"
 NEEDS = "it takes the package pyarrow: pip install pyarrow"
 # The first and the last bytes, and the size of what stands between the last column and these.
 _MAGIC, _TAIL = 4, 8
+# How a portal packs columns, and how a file names its program, after the length of that.
+_PACKED, _PROGRAM = "zstd", re.compile(rb".parquet-cpp-arrow version [0-9.]+", re.DOTALL)
 _TYPES = {"integer": "int64", "number": "double", "boolean": "bool", "date": "date32[day]"}
 
 
@@ -27,12 +35,15 @@ def check(bundle: Bundle, name: str, kinds: Mapping[str, str]) -> Finding:
         return Finding(name, State.NOT_CHECKED, NEEDS)
     if table not in bundle.entries:
         return Finding.of(name, "there is no table that it is the same as", "")
-    content = bundle.content(name)
+    content, is_same = bundle.content(name), True
     try:
         file = pyarrow.parquet.ParquetFile(io.BytesIO(content))
         fault = _fault_of_frame(file, content, bundle) or _fault_of_rows(file, bundle, table, kinds)
+        is_same = bool(fault) or _without_program(content) == _without_program(_anew(file))
     except (pyarrow.ArrowException, OSError):
         fault = "it cannot be read"
+    if not is_same:
+        return Finding(name, State.NOT_CHECKED, f"{OTHERWISE} {pyarrow.__version__}")
     return Finding.of(
         name, fault, f"{file.metadata.num_rows:,} rows are those of {table}" if not fault else ""
     )
@@ -61,6 +72,27 @@ def _fault_of_frame(file: Any, content: bytes, bundle: Bundle) -> str:
             if fault := _fault_of_statistics(file, group, place):
                 return fault
     return "" if at + about.serialized_size + _TAIL == len(content) else "there are bytes beside its columns"
+
+
+def _anew(file: Any) -> bytes:
+    """The same rows as a portal writes them."""
+    import pyarrow
+    import pyarrow.parquet
+
+    schema = pyarrow.schema([field.remove_metadata() for field in file.schema_arrow])
+    written = io.BytesIO()
+    with pyarrow.parquet.ParquetWriter(written, schema, compression=_PACKED) as writer:
+        for group in range(file.num_row_groups):
+            rows = file.read_row_group(group).columns
+            writer.write_table(pyarrow.Table.from_arrays(rows, schema=schema))
+    return written.getvalue()
+
+
+def _without_program(content: bytes) -> tuple[bytes, bytes]:
+    """Its columns, and what is said of them at its end, but for the version of the program that wrote it."""
+    size = int.from_bytes(content[-_TAIL:-_MAGIC], "little")
+    end = len(content) - _TAIL - size
+    return content[:end], _PROGRAM.sub(b"", content[end:-_TAIL])
 
 
 def _fault_of_statistics(file: Any, group: int, place: int) -> str:

@@ -15,6 +15,7 @@ from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.selection import SelectionPlan
+from mechanisms.verify import chart_answers
 from mechanisms.verify.bundle import MARGINS, Bundle
 from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
 from mechanisms.verify.chart_series import numbers_of_steps
@@ -33,26 +34,26 @@ class Quantities:
 
     def __init__(self, bundle: Bundle) -> None:
         self.release, self.plan = bundle.release, bundle.release["plan"]
-        self._bundle = bundle
+        self.bundle = bundle
         self._known: dict[str, np.ndarray] = {}
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
         """By the stem of its file's name."""
-        return dict(tables(self._bundle))
+        return dict(tables(self.bundle))
 
     @cached_property
     def derived(self) -> Derived:
         """What is worked out of the measurement."""
         counts = self.column("histogram count")
         return derived(
-            self._bundle, counts.astype(np.int64) if np.isfinite(counts).all() else np.array([], np.int64)
+            self.bundle, counts.astype(np.int64) if np.isfinite(counts).all() else np.array([], np.int64)
         )
 
     @property
     def worked_out_margins(self) -> np.ndarray:
         """Of answers to queries, where their strategy is not too large."""
-        return np.asarray(self._bundle.worked_out.get(MARGINS, []), float)
+        return np.asarray(self.bundle.worked_out.get(MARGINS, []), float)
 
     def of(self, name: str) -> np.ndarray:
         """The values that a number of this name may show; none where the release has no such thing."""
@@ -227,6 +228,18 @@ def _times_measured(own: Quantities) -> list[float]:
     return [] if times is None else [max(1.0, float(times.max(initial=0.0)))]
 
 
+def _newest(own: Quantities, name: str) -> list[float]:
+    """Of the last period of a running count."""
+    place = ("count", "added", "margin", "added margin").index(name)
+    return own.derived.newest[place : place + 1]
+
+
+def _widest_of_answers(own: Quantities) -> Iterable[float]:
+    """Of each part of a workload, as its chart says."""
+    plan = own.derived.queries
+    return () if plan is None else chart_answers.widest(own.bundle, plan)
+
+
 def _leaf(own: Quantities, path: str) -> list[float]:
     return [
         number for each, value in leaves(own.plan) if each == path if (number := _number(value)) is not None
@@ -272,6 +285,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "candidates": lambda own: [float(len(own.plan["score"]["candidates"]))],
     "shortfall": _shortfall,
     "periods": lambda own: [float(own.release["periods"])],
+    "widest answers": _widest_of_answers,
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
     "cells": lambda own: [float(len(own.tables["cells"])), *own.derived.factors.cells],
@@ -286,6 +300,7 @@ _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
         *([] if np.nanmax(own.column(place), initial=0.0) > 0 else [1.0]),
     ],
     "margin": _margins,
+    "newest": _newest,
     "percent": lambda own, place: 100 * own.column(place),
     "points": lambda own, place: 100 * _margins(own, place),
     "root": _root_mean,

@@ -150,6 +150,7 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("weighs in the sum. # … #", "0", "1"),
     ("× # of the standard error; # is the best", "above bound", "1"),
     ("# times as wide; # is the best", "above bound", "1"),
+    ("Margin: ± # people", "widest answers"),
     # Choices.
     ("was chosen, of # candidates", "candidates"),
     ("common value, of # candidates", "candidates"),
@@ -180,6 +181,9 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     # Running counts.
     ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
+    ("Up to …: # ± #", "newest count", "newest margin"),
+    ("the total of … is # ± #", "newest count", "newest margin"),
+    ("New in that period: # ± #", "newest added", "newest added margin"),
 )
 # Where a person may have several rows, rows are counted.
 _OF_ROWS = tuple(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from html import unescape
 
 import numpy as np
+
+from mechanisms.verify.page_text import plain
 
 WORD_OF_NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
 _POLYLINE = re.compile(r'<polyline points="([^"]*)"[^>]*?stroke="([^"]*)"')
@@ -91,7 +92,7 @@ def _is_upright(points: np.ndarray) -> bool:
 def _words(svg: str) -> Iterator[Word]:
     for attributes, text in _TEXT.findall(svg):
         places, anchor = dict(_PLACE.findall(attributes)), _ANCHOR.search(attributes)
-        words = " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+        words = " ".join(plain(text).split())
         if {"x", "y"} <= places.keys() and anchor:
             yield Word(words, float(places["x"]), float(places["y"]), anchor[1])
 

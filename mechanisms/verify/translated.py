@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from html import unescape
 
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL
+from mechanisms.verify.page_text import plain
 
 _UNREAD = re.compile(r"<(style|script|svg)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _BLOCK = re.compile(r"</?(?:p|h[1-6]|li|dt|dd|td|th|tr|figcaption|summary|title|caption|div|section)\b[^>]*>")
-_TAG = re.compile(r"<[^>]*>")
 # Chinese has no blank before a number.
-_NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+NUMBER = re.compile(r"(?<![A-Za-z0-9_.])[0-9][0-9,\u202f]*(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
@@ -50,7 +49,7 @@ def english_part(readme: str, title: str) -> tuple[str, list[str]]:
 
 def _numbers(page: str) -> list[Counter[str]]:
     paragraphs = _BLOCK.split(_UNREAD.sub(" ", page))
-    return [numbers(unescape(_TAG.sub(" ", each))) for each in paragraphs]
+    return [numbers(plain(each)) for each in paragraphs]
 
 
 def numbers(text: str) -> Counter[str]:
@@ -60,5 +59,5 @@ def numbers(text: str) -> Counter[str]:
     ]
     dates += [f"{year}-{int(month)}-{int(day)}" for year, month, day in _CHINESE_DATE.findall(text)]
     rest = _CHINESE_DATE.sub(" ", _ENGLISH_DATE.sub(" ", text))
-    found = (number.rstrip(",") for number in _NUMBER.findall(rest))
+    found = (number.rstrip(",") for number in NUMBER.findall(rest))
     return Counter([*dates, *(number for number in found if number != "1")])

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import unescape
 from itertools import islice
 
 import numpy as np
@@ -33,6 +32,7 @@ from mechanisms.verify import (
     chart_shares,
     charts,
     html_tables,
+    page_text,
     printed_table,
     sentences,
     strategy,
@@ -41,25 +41,24 @@ from mechanisms.verify import (
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
+from mechanisms.verify.foreign_digits import foreign, own_words
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.known_numbers import KnownNumbers
 from mechanisms.verify.quantities import Quantities
-from mechanisms.verify.shown_numbers import SHOWN
+from mechanisms.verify.shown_numbers import DATE, SHOWN
+from mechanisms.verify.svg_shapes import WORD_OF_NUMBER
 
 AGREE = "worded by the portal; its numbers agree with those of the tables and of release.json"
 ENDINGS = (".md", ".html", ".tex", ".svg")
 PRINTED_FILE = "table1.csv"
 DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "description"}
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
-_UNREAD = re.compile(r"<(style|script)\b.*?</\1>|<!--.*?-->", re.DOTALL)
-_TAG = re.compile(r"<[^>]*>")
-# Words of a drawing that stand at no shape and no mark.
-_TITLE = re.compile(r"<title>(.*?)</title>|<text(?![^>]*text-anchor)[^>]*>(.*?)</text>", re.DOTALL)
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
-_SHOWN = re.compile(r"\b(?:title|aria-label|aria-description|alt)=\"([^\"]*)\"")
-_DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-# Of a column of LaTeX, as a share of the line, and around the page.
-_WIDTH = re.compile(r"p\{0\.[0-9]{1,3}\\linewidth\}|margin=15mm")
+# Of an axis.
+_MARK = re.compile(f"{WORD_OF_NUMBER.pattern}|{DATE.pattern}")
+# What may have digits after a letter or a dot, and those that portals write.
+_WORD, _DIGITS = re.compile(r"[\w.]+"), re.compile("[0-9]+")
+_PORTALS_WORDS = {"sha256"}
 # Tables of rows of many columns that speak of columns, and where.
 _OF_COLUMNS, _NAMED = {"columns", "pairs", "measured", "groups"}, ("column", "first", "second")
 # What pages call the query over all cells.
@@ -85,8 +84,8 @@ def check(bundle: Bundle) -> Iterator[Finding]:
     for name in bundle.entries:
         if name.endswith(ENDINGS) or name == PRINTED_FILE:
             yield texts.finding(name)
-    yield texts.finding_of("statement", str(bundle.release.get("statement", "")))
-    yield texts.finding_of("descriptions", _descriptions(bundle))
+    yield texts.said("statement", str(bundle.release.get("statement", "")))
+    yield texts.said("descriptions", _descriptions(bundle))
 
 
 class _Texts:
@@ -108,9 +107,8 @@ class _Texts:
     def finding(self, name: str) -> Finding:
         """Of a file."""
         text = self._bundle.content(name).decode("utf-8")
-        beside = self._charts(text)
+        beside = self._charts(text) + self._titles(text) + self._foreign(page_text.every_sign(name, text))
         if name.endswith(".svg"):
-            beside += self._titles(text)
             return _finding(
                 name,
                 beside,
@@ -118,34 +116,40 @@ class _Texts:
             )
         if name == CHINESE and ENGLISH in self._bundle.entries:
             strange = translated.strange(self._bundle.content(ENGLISH).decode("utf-8"), text)
-            strange += self._other_digits(readable(name, text))
+            strange += self._in_words(page_text.readable(name, text), translated.NUMBER)
             return _finding(
                 name,
                 beside + Compared(0, tuple(strange)),
                 "worded by the portal; its numbers are those of report.html",
             )
         if name == README:
-            text, strange = translated.english_part(text, str(self._bundle.release["title"]))
+            whole = page_text.readable(name, text)
+            text, strange = translated.english_part(whole, str(self._bundle.release["title"]))
+            strange += self._in_words(whole.removeprefix(text), translated.NUMBER)
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
             lines = html_tables.compared(self._as_on_pages, text)
             beside += Compared(lines.numbers, tuple(lines.strange))
         beside += self._printed(name, text)
-        shown = _cells(text) if name == PRINTED_FILE else readable(name, text)
+        shown = _cells(text) if name == PRINTED_FILE else page_text.readable(name, text)
         if name in (README, ENGLISH):
             beside += Compared(0, tuple(self._not_repeated(shown)))
-        return self.finding_of(name, shown, beside)
+        return self._finding_of(name, shown, beside)
 
-    def finding_of(self, name: str, text: str, beside: Compared | None = None) -> Finding:
+    def said(self, name: str, text: str) -> Finding:
+        """Of a text that is no file."""
+        return self._finding_of(name, text, self._foreign(text))
+
+    def _finding_of(self, name: str, text: str, beside: Compared) -> Finding:
         """beside: what was seen of the numbers of its tables, and in another language."""
         text = self._without_repeated(text)
         places = sentences.placed(text, self._quantities)
         every = {match.start(): match[0] for match in SHOWN.finditer(text)}
         wrong = tuple(every[place] for place, is_own in places.items() if not is_own)
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
-        wrong += tuple(self._other_digits(text))
+        wrong += tuple(self._in_words(text, SHOWN))
         unknown = tuple(number for number in others if not self._known.has(number))
-        seen = (beside or Compared()) + Compared(len(places), wrong)
+        seen = beside + Compared(len(places), wrong)
         if unknown and not seen.strange:
             named = _named(unknown)
             text = (
@@ -156,16 +160,26 @@ class _Texts:
         agree = f"worded by the portal; {seen.bound} numbers are those of their line, sentence or chart, others agree"
         return _finding(name, seen, agree if seen.bound else AGREE)
 
-    def _other_digits(self, text: str) -> Iterator[str]:
-        """Digits of other scripts, of full width and such, which the portal does not write: names may have them."""
-        own = {sign for _path, value in leaves(self._bundle.release) for sign in str(value)}
-        return (sign for sign in sorted(set(text) - own) if sign.isdecimal() and not sign.isascii())
+    def _in_words(self, text: str, numbers: re.Pattern[str]) -> Iterator[str]:
+        """Words with digits after a letter or a dot that are no names of the release, nor have a number of it."""
+        for word in dict.fromkeys(_WORD.findall(numbers.sub("\0", self._without_repeated(text)))):
+            known = word in _PORTALS_WORDS or all(map(self._known.has, _DIGITS.findall(word)))
+            if not known and word.strip(".") not in self._own_words:
+                yield word
 
-    def _titles(self, drawing: str) -> Compared:
-        """Of a drawing in a file of its own: its title, subtitle and notes."""
-        shown = unescape(
-            "\n".join(_TAG.sub(" ", title) for titles in _TITLE.findall(drawing) for title in titles)
-        )
+    def _foreign(self, text: str) -> Compared:
+        return Compared(0, tuple(foreign(text, self._own_words)))
+
+    @cached_property
+    def _own_words(self) -> str:
+        return own_words(self._bundle.release)
+
+    def _titles(self, text: str) -> Compared:
+        """Of its drawings: titles, subtitles and notes, and words at shapes that are no label and no number alone."""
+        labels = self._series.labels
+        words = (word for word in page_text.words_at_shapes(text) if word not in labels)
+        others = [word for word in words if not (_MARK.fullmatch(word) or word.endswith("…"))]
+        shown = "\n".join([page_text.titles(text), *others])
         places = sentences.placed(shown, self._quantities)
         numbers = {match.start(): match[0] for match in SHOWN.finditer(shown)}
         strange = [
@@ -306,11 +320,3 @@ def _descriptions(bundle: Bundle) -> str:
 def _cells(table: str) -> str:
     """The fields of a CSV file, which no comma joins."""
     return "\n".join(field for line in csv.reader(io.StringIO(table)) for field in line)
-
-
-def readable(name: str, text: str) -> str:
-    """What people read of a text. Drawings show published numbers as lengths, and are not looked at."""
-    if not name.endswith(".html"):
-        return _WIDTH.sub(" ", text).replace("\\%", "%")
-    shown = _DRAWING.sub(" ", _UNREAD.sub(" ", text))
-    return unescape(f"{_TAG.sub(' ', shown)} {' '.join(_SHOWN.findall(shown))}")

@@ -16,7 +16,7 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.chart_answers import MOST_DRAWN, drawn, maps
+from mechanisms.verify.chart_answers import MOST_DRAWN, drawn, maps, widest
 from mechanisms.verify.chart_places import uneven
 from mechanisms.verify.svg_shapes import Drawing
 
@@ -55,6 +55,12 @@ def test_a_table_is_drawn_along_either_column_in_whole_numbers_with_the_widest_m
     series = {tuple(each.tolist()) for each in drawn(bundle, plan)}
     assert {(0, 1, 2), (3, 4, 5), (0, 3), (1, 4), (-2, -1, 0), (5, 6, 7)} <= series
     assert [each.tolist() for each in maps(bundle, plan)] == [[[0, 1, 2], [3, 4, 5]]]
+
+
+def test_a_chart_of_answers_says_the_widest_margin_of_its_part(tmp_path):
+    columns = Boolean("sex"), Categorical("work", values=("a", "b", "c"), closed=True)
+    plan = plan_of('marginal("sex", "work") + marginal("sex")', *columns)
+    assert list(widest(bundle_of(tmp_path, 8, 0.3), plan)) == [2, 2]
 
 
 def test_running_totals_of_groups_are_drawn_one_by_one(tmp_path):

@@ -66,6 +66,14 @@ def test_a_margin_that_is_rounded_down_among_others_is_named(sources):
     assert compared(sources, page([(*first[:3], "7", first[4]), *others])).strange == ["7"]
 
 
+def test_labels_of_two_lines_beside_each_other_are_named(sources):
+    lines = [*sources["histogram"].index]
+    table = {"histogram": sources["histogram"].iloc[lines[:-1]]}  # without blue, 10–19
+    shown = [*ROWS[:3], ("blue", "10–19", "87", "8", "88")]
+    assert compared(table, page(ROWS[:3])).strange == []
+    assert "blue" in compared(table, page(shown)).strange
+
+
 def test_a_number_without_its_sign_is_named(sources):
     first, second, *others = ROWS
     assert compared(sources, page([first, (*second[:2], "4", *second[3:]), *others])).strange == ["4"]

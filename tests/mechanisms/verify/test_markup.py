@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mechanisms.verify.finding import State
-from mechanisms.verify.markup import check, faults_of, tags_of
-from mechanisms.verify.wording import readable
+from mechanisms.verify.markup import check, faults_of, marks_of
+from mechanisms.verify.page_text import readable
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>A</title><style>td { content: "✓ "; justify-content: center }</style></head><body><main class="wrap">
@@ -24,6 +24,18 @@ ADDED = {
     "a picture": ("</main>", '<img src="data:image/png;base64,AA"></main>', "<img>"),
     "a frame": ("</main>", '<iframe src="https://example.org/"></iframe></main>', "<iframe>"),
     "a drawing upside down": ("<svg", '<svg transform="scale(1 -1)"', "transform of <svg>"),
+    "a comment": ("</main>", "7<!-- -->8</main>", "<!-- -- as it stands there"),
+    "a sign of less": ("</main>", "In truth < 7834 ></main>", "< 7834  as it stands there"),
+    "a tag in capitals": ("<td ", "<TD ", '<TD class="number" as it stands there'),
+    "a value between other signs": (
+        "<main",
+        "<main id='7'",
+        "<main id='7' class=\"w as it stands there",
+    ),
+    "a tag in a value": ("<main", '<main id="<style>"', '<main id="" class="wr as it stands there'),
+    "a paragraph in a drawing": ("<rect", "<p>7834</p><rect", "<p>"),
+    "the end of a paragraph in a drawing": ("<rect", "</p>7834<rect", "</p>"),
+    "words of a drawing beside it": ("</main>", "<text>7834</text></main>", "<text>"),
     "a bar that is moved": (
         "<rect",
         '<rect transform="translate(0 9) rotate(-60)"',
@@ -50,10 +62,15 @@ def test_what_could_show_other_numbers_is_named(before, after, fault):
         ("<img src=x>", "<img src=x>"),
         (r"a\\<script>", "<script>"),
         (r"a\\\<script>", ""),
+        ("![seen](//example.org/x.png)", "](//example.org/x.png)"),
+        ("![a][b]", "][b]"),
+        ("[b]: https://e.org", "]: https://e.org"),
+        (r"[seen\](https://example.org) [b]", ""),
+        (r"[seen\\](x)", "](x)"),
     ],
 )
 def test_a_tag_of_a_readme_is_one_that_no_backslash_takes(text, tag):
-    assert tags_of(text)[:1] == ([tag] if tag else [])
+    assert marks_of(text)[:1] == ([tag] if tag else [])
 
 
 class _Bundle:

@@ -96,3 +96,11 @@ def test_code_stands_in_english_alone_and_what_comes_after_it_in_both():
     assert strange == []
     for old, new in (("21 张", "22 张"), ("95%", "90%"), ("Table 0", "Table 7")):
         assert translated.english_part(README.replace(old, new), "Test")[1] != []
+
+
+def test_what_is_new_in_a_running_count_is_that_of_its_last_period(quantities):
+    quantities.derived.newest = [200.0, 12.0, 9.2, 4.1]
+    said = "Up to period 5: 200 ± 10 people in all. New in that period: 12 ± 5."
+    assert all(sentences.placed(said, quantities).values())
+    for own, other in (("200", "7200"), ("± 10", "± 12"), ("12 ±", "13 ±"), ("± 5", "± 7")):
+        assert not all(sentences.placed(said.replace(own, other), quantities).values()), other
