@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
 from dpportal.budgets.dataset_costs import told_beside
 from dpportal.datasets.access import may_read
@@ -16,7 +15,7 @@ from dpportal.streams.access import readable_streams
 from dpportal.streams.bundle import SERIES
 from dpportal.streams.drawn_series import as_json, drawn_series
 from dpportal.streams.models import SeriesFile, Stream
-from dpportal.streams.series import promise_of, whole_orders
+from dpportal.streams.series import kind_of, promise_of, whole_orders
 from dpportal.streams.series_view import Chosen, figures, shown
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
@@ -24,9 +23,8 @@ from mechanisms import registry
 
 def metadata(request: HttpRequest, stream: Stream) -> Metadata:
     """How a stream is cited."""
-    what = _("Differentially private running count")
     columns: dict[str, Json] = {name: {} for name in stream.counted_columns}
-    return Metadata.of(request, stream, what, str(PublishedLoss.of(stream)), columns)
+    return Metadata.of(request, stream, kind_of(), str(PublishedLoss.of(stream)), columns)
 
 
 def files(stream: Stream) -> tuple[SeriesFile, ...]:
