@@ -9,7 +9,7 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StrictBool
 
-from dpportal.api.number_types import IS_WHOLE, Number, Whole
+from dpportal.api.number_types import IS_WHOLE, JsonInteger, Number
 from dpportal.api.schemas import Strict
 
 ColumnName = Annotated[str, Field(max_length=200)]
@@ -115,7 +115,7 @@ class CoarserSaid(Strict):
     column: ColumnName
     name: str = Field(max_length=120)
     groups: dict[str, str] | None = None
-    edges: list[Whole | Number] | None = Field(None, max_length=1000)
+    edges: list[JsonInteger | Number] | None = Field(None, max_length=1000)
     step: str | None = Field(None, max_length=20)
 
 
@@ -138,9 +138,9 @@ class ReadingSaid(Strict):
     encoding: Option = None
     sheet: Option = None
     fill_merged: Option = None
-    title_lines: Whole | None = None
-    header_lines: Whole | None = None
-    fewest_filled: Whole | None = None
+    title_lines: JsonInteger | None = None
+    header_lines: JsonInteger | None = None
+    fewest_filled: JsonInteger | None = None
     note_words: Option = None
     decimal: Option = None
     thousands: Option = None
@@ -176,7 +176,7 @@ class CountedSaid(Strict):
     name: str = Field(max_length=120)
     description: str = Field("", max_length=4000)
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
-    max_rows: Annotated[Whole, Field(ge=1, le=1000)] = 1
+    max_rows: Annotated[JsonInteger, Field(ge=1, le=1000)] = 1
     person: ColumnName = ""
     column: ColumnName = ""
     values: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=1000)
@@ -185,7 +185,7 @@ class CountedSaid(Strict):
 class ConnectedTableSaid(Strict):
     """A table that stays in its own database, by the number that `offered_tables` has, and a name for it."""
 
-    table: Whole
+    table: JsonInteger
     name: str = Field("", max_length=120)
     description: str = Field("", max_length=4000)
 

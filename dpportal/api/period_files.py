@@ -39,7 +39,7 @@ HEADER = {
     "clipped": "clipped",
 }
 # Which of a stream's labels.
-Place = Annotated[int, Field(ge=0, le=10**5)]
+CountPlace = Annotated[int, Field(ge=0, le=10**5)]
 
 
 @router.post(
@@ -114,7 +114,7 @@ def drop_periods(request: HttpRequest, stream_id: UUID, file_id: UUID) -> object
 
 
 @router.get("/{uuid:stream_id}/comparison", auth=RELEASE, response=StreamCompareShown)
-def compare_stream(request: HttpRequest, stream_id: UUID, count: Place = 0) -> object:
+def compare_stream(request: HttpRequest, stream_id: UUID, count: CountPlace = 0) -> object:
     """The newest periods beside the true running counts, for the curator alone; the look is recorded.
 
     count: which of the running count's `labels` is listed, from 0.

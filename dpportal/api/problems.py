@@ -65,7 +65,7 @@ TITLES = (
     gettext_noop("Internal Server Error"),
     gettext_noop("Service Unavailable"),
 )
-Errors = Mapping[str, list[str]]
+FieldErrors = Mapping[str, list[str]]
 # What services refuse: nothing is wrong with how it was asked, but it cannot be done now.
 REFUSALS = (
     AskRefusedError,
@@ -95,7 +95,7 @@ class RefusedError(Exception):
         self,
         status: int,
         detail: str,
-        errors: Errors | None = None,
+        errors: FieldErrors | None = None,
         *,
         page: str = "",
         wait: int | None = None,
@@ -112,7 +112,7 @@ class RefusedError(Exception):
 def problem(
     status: int,
     detail: str,
-    errors: Errors | None = None,
+    errors: FieldErrors | None = None,
     headers: Mapping[str, str] | None = None,
     *,
     page: str = "",

@@ -10,7 +10,7 @@ from ninja import Field, Schema
 from pydantic import StrictBool
 
 from dpportal.api.codebook_example import EXAMPLE
-from dpportal.api.number_types import Number, Whole
+from dpportal.api.number_types import JsonInteger, Number
 
 
 class Strict(Schema):
@@ -85,7 +85,7 @@ class Unit(Strict):
 
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
     unit_column: Annotated[str, Field(max_length=200)] = ""
-    max_rows: Annotated[Whole, Field(ge=1, le=1000)] = 1
+    max_rows: Annotated[JsonInteger, Field(ge=1, le=1000)] = 1
     ignore_case: StrictBool = False
 
 
@@ -130,11 +130,11 @@ class MethodSaid(Strict):
     mechanism: str
     amount: Annotated[str, Field(examples=["0.5"])] = ""
     purpose: str | None = None
-    parameters: dict[str, str | Whole] = Field(default_factory=dict)
+    parameters: dict[str, str | JsonInteger] = Field(default_factory=dict)
     counted_in: Literal["pure", "zcdp"] | None = None
 
 
-Choice = str | int | float | bool | list[str] | list[Whole] | None
+ChosenValue = str | int | float | bool | list[str] | list[JsonInteger] | None
 
 
 class ChoicesSaid(Strict):
@@ -142,7 +142,7 @@ class ChoicesSaid(Strict):
 
     product: str | None = None
     title: Annotated[str | None, Field(max_length=160)] = None
-    choices: dict[str, Choice] | None = None
+    choices: dict[str, ChosenValue] | None = None
     method: MethodSaid | None = None
 
 
@@ -335,14 +335,14 @@ class CompareShown(Schema):
     table: list[list[Any]]
 
 
-Words = Annotated[str, Field(max_length=200)]
+ShortText = Annotated[str, Field(max_length=200)]
 Year = Annotated[int, Field(ge=1, le=9999)]
 
 
 class CatalogueWanted(Schema):
     """What is looked for in the catalogue; each may be left out."""
 
-    words: Words = ""
+    words: ShortText = ""
     kind: str = ""
     year: Year | None = None
     place: str = ""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from ninja import Field, Schema
 
-from dpportal.api.number_types import Whole
+from dpportal.api.number_types import JsonInteger
 from dpportal.api.schemas import JobShown, Strict
 from dpportal.streams.forms import MAX_PASTED
 
@@ -22,12 +22,12 @@ class StreamSaid(Strict):
     mode: Literal["every", "chosen", "each"] = "every"
     column: str = ""
     summed: str = ""
-    largest_increment: Whole | None = None
-    cells: list[Whole] = Field(default_factory=list)
+    largest_increment: JsonInteger | None = None
+    cells: list[JsonInteger] = Field(default_factory=list)
     step: Literal["day", "week", "month", "next"] = "month"
     first_day: date | None = None
-    horizon: Whole | None = None
-    expected: Whole | None = None
+    horizon: JsonInteger | None = None
+    expected: JsonInteger | None = None
     amount: str
     mechanism: str = ""
 

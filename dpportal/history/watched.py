@@ -13,7 +13,7 @@ from django.db import models, transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, State
+from dpportal.history.imprints import ImprintKind, StoredState
 from dpportal.platform.sealed import UndecryptableValue
 from dpportal.platform.storage import StorageFault
 
@@ -74,7 +74,7 @@ class Watch:
         parts += [field.name for field in self.sets]
         self.kind = ImprintKind(str(model._meta.model_name), self.states, parts)
 
-    def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
+    def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
         rows = self.model._base_manager.filter(self.rows).order_by("pk")
         if subjects is not None:
             rows = rows.filter(pk__in=subjects)

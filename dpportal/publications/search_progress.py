@@ -17,10 +17,10 @@ from mechanisms.deferred_search import taken_from
 
 MOST_KEYS = 40
 P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+PublicationView = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
-def from_workers(view: View[P]) -> View[P]:
+def from_workers(view: PublicationView[P]) -> PublicationView[P]:
     """While the view runs, what a plan searches for long is taken from workers and never worked out.
 
     `request.workings` tells the template what is awaited.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, State
+from dpportal.history.imprints import ImprintKind, StoredState
 from dpportal.platform.stored_digests import digest_of
 from dpportal.releases import results
 from dpportal.releases.models import Release
@@ -33,7 +33,7 @@ def _rows(release: Release) -> dict[str, object]:
     return {file.name: [getattr(file, name) for name in ENTRIES] for file in release.artifacts.all()}
 
 
-def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:
+def _states(releases: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
     rows = Release.objects.filter(artifacts__isnull=False).distinct().order_by("pk")
     rows = rows.only("pk", "result").prefetch_related("artifacts")
     if releases is not None:

@@ -47,27 +47,27 @@ AS_GOOD = 1.03
 
 
 @dataclass(frozen=True)
-class Shape:
+class SimulatedShape:
     """All that matters of a table: of each column its declared cells, "ordered", "truth" or "category", and whether one
     cell more is for missing values."""
 
     columns: tuple[tuple[int, str, bool], ...]
 
     @classmethod
-    def of(cls, domain: Domain) -> Shape:
+    def of(cls, domain: Domain) -> SimulatedShape:
         return cls(tuple((a.regular_size, _kind(a), a.size > a.regular_size) for a in domain.attributes))
 
     def domain(self) -> Domain:
         """A domain of this shape with names that mean nothing."""
         return Domain(tuple(_attribute(f"c{place}", *column) for place, column in enumerate(self.columns)))
 
-    def of_columns(self, keep: int) -> Shape:
+    def of_columns(self, keep: int) -> SimulatedShape:
         """So many of the columns, of all sizes: nobody knows which tell most."""
         by_size = sorted(self.columns)
         places = np.linspace(0, len(by_size) - 1, keep).round().astype(int)
-        return Shape(tuple(by_size[place] for place in places))
+        return SimulatedShape(tuple(by_size[place] for place in places))
 
-    def within(self, cells: int) -> Shape:
+    def within(self, cells: int) -> SimulatedShape:
         """The same, where columns have no more cells than leave so many to all pairs together."""
         finest = max(size for size, _kind, _missing in self.columns)
         while (synthetic := self._capped(finest)).pair_cells > cells and finest > 2:
@@ -79,8 +79,10 @@ class Shape:
         sizes = [size + missing for size, _kind, missing in self.columns]
         return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
-    def _capped(self, finest: int) -> Shape:
-        return Shape(tuple((min(size, finest), kind, missing) for size, kind, missing in self.columns))
+    def _capped(self, finest: int) -> SimulatedShape:
+        return SimulatedShape(
+            tuple((min(size, finest), kind, missing) for size, kind, missing in self.columns)
+        )
 
 
 def _kind(attribute: Attribute) -> str:
@@ -110,7 +112,9 @@ class Simulated:
         return asdict(self)
 
 
-def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Microdata]) -> Iterator[Simulated]:
+def simulated(
+    shape: SimulatedShape, people: int, loss: Loss, methods: Mapping[str, Microdata]
+) -> Iterator[Simulated]:
     """Every method that can be planned for this shape, each at three costs of the loss's kind.
 
     people: how many the table has. loss: its amount does not matter. Everything follows from the arguments: noise is

@@ -52,8 +52,8 @@ _READERS: dict[str, Callable[[str], int | float | date]] = {
     Real.kind: float,
     Date.kind: date.fromisoformat,
 }
-Answer = Callable[[Picks], CellSum | None]
-Difference = Callable[[Picks, Picks], CellSum | None]
+SumOfPicks = Callable[[Picks], CellSum | None]
+DifferenceOfPicks = Callable[[Picks, Picks], CellSum | None]
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,9 @@ def _end(attribute: Attribute, text: str) -> int | None:
 def explored(
     domain: Domain,
     question: QueryDict,
-    answer: Answer,
+    answer: SumOfPicks,
     *,
-    difference: Difference | None = None,
+    difference: DifferenceOfPicks | None = None,
     reason: str = "",
     note: str = "",
 ) -> Json:
@@ -243,7 +243,7 @@ def explored(
     return context
 
 
-def _compared(form: PickForm, question: QueryDict, answer: Answer, difference: Difference) -> Json:
+def _compared(form: PickForm, question: QueryDict, answer: SumOfPicks, difference: DifferenceOfPicks) -> Json:
     """The pick that the next one can be compared with, and what this one is like beside an earlier one."""
     first = _renamed(question, FIRST, PREFIX) if COMPARE in question else QueryDict()
     earlier = PickForm(form.domain, first, form.places)
