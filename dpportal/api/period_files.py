@@ -16,7 +16,7 @@ from dpportal.api.authentication import READ, RELEASE
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.shown import Wait, job_shown
-from dpportal.api.stream_schemas import PeriodFileShown, PeriodsSaid, PreviewShown, StreamCompareShown
+from dpportal.api.stream_schemas import PeriodFileShown, PeriodsInput, PreviewShown, StreamCompareShown
 from dpportal.jobs.claims import JobState
 from dpportal.platform.form_data import form_data
 from dpportal.serving import long_polling
@@ -48,7 +48,7 @@ CountPlace = Annotated[int, Field(ge=0, le=10**5)]
     response={200: PeriodFileShown, 202: PeriodFileShown},
     openapi_extra=HAS_A_KEY,
 )
-def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsSaid) -> object:
+def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsInput) -> object:
     """Send many periods in one text; a worker checks them, and nothing is published before they are confirmed.
 
     Periods that are published already stay as they are, whatever is sent for them. Sent again with the same

@@ -89,7 +89,7 @@ class Unit(Strict):
     ignore_case: StrictBool = False
 
 
-class DeclarationSaid(Strict):
+class DeclarationInput(Strict):
     """What is declared. columns: a codebook in JSON, an object from a column's name to its declaration.
 
     Its `title` is what readers see in place of the name; one that says none keeps that of before.
@@ -124,7 +124,7 @@ class FitShown(Schema):
     fit: dict[str, Any] | None
 
 
-class MethodSaid(Strict):
+class MethodInput(Strict):
     """A method, what it may cost, and its own parameters. counted_in: "pure" (ε) or "zcdp" (ρ), to be safe."""
 
     mechanism: str
@@ -137,22 +137,22 @@ class MethodSaid(Strict):
 ChosenValue = str | int | float | bool | list[str] | list[JsonInteger] | None
 
 
-class ChoicesSaid(Strict):
+class ChoicesInput(Strict):
     """What to release, as the steps of the wizard ask. choices: the fields that `products` lists."""
 
     product: str | None = None
     title: Annotated[str | None, Field(max_length=160)] = None
     choices: dict[str, ChosenValue] | None = None
-    method: MethodSaid | None = None
+    method: MethodInput | None = None
 
 
-class ReleaseSaid(ChoicesSaid):
+class ReleaseInput(ChoicesInput):
     """A release to draft."""
 
     dataset: UUID
 
 
-class PlanSaid(ChoicesSaid):
+class PlanInput(ChoicesInput):
     """A plan to ask for. amount: of all methods together, for offers. half_width: a wanted error, instead of a cost."""
 
     amount: str | None = None
@@ -339,7 +339,7 @@ ShortText = Annotated[str, Field(max_length=200)]
 Year = Annotated[int, Field(ge=1, le=9999)]
 
 
-class CatalogueWanted(Schema):
+class CatalogueSearch(Schema):
     """What is looked for in the catalogue; each may be left out."""
 
     words: ShortText = ""

@@ -13,7 +13,7 @@ from dpportal.api.schemas import JobShown, Strict
 from dpportal.streams.forms import MAX_PASTED
 
 
-class StreamSaid(Strict):
+class StreamInput(Strict):
     """A running count to draft: what the steps of its wizard ask, by the names of their fields."""
 
     dataset: UUID
@@ -32,7 +32,7 @@ class StreamSaid(Strict):
     mechanism: str = ""
 
 
-class PeriodsSaid(Strict):
+class PeriodsInput(Strict):
     """Many periods in lines of text, as a CSV file has them: names first, then a line for each period, in order.
 
     One column is called “period” or “date”; the others have the counts. column: the one with the counts, where a file

@@ -84,7 +84,7 @@ class DecimalInput(_TypedInput):
         return decimal_text(text)
 
 
-class WholeInput(_TypedInput):
+class IntegerInput(_TypedInput):
     """A field for a whole number, perhaps with marks between thousands."""
 
     inputmode = "numeric"

@@ -54,7 +54,7 @@ class AttributeMeanings:
     ) -> None:
         self._connection, self._attribute, self._options = connection, attribute, options
         self._known: dict[str | float, int] = {}
-        self.whole = _WholeNumbers(self)
+        self.whole = _NearbyIntegers(self)
 
     def ask(self, fields: pa.Array) -> Integers:
         """(n,) int64: what texts, or plain numbers, mean; asked of the engine."""
@@ -130,7 +130,7 @@ class FieldMeanings:
         return self._last[1].take(_filled(fields.indices, 0), mode="clip")
 
 
-class _WholeNumbers:
+class _NearbyIntegers:
     """The cells of whole numbers that lie near one another, each in its place of an array."""
 
     def __init__(self, meanings: AttributeMeanings) -> None:

@@ -124,7 +124,7 @@ def simulated(
     shape = shape.within(MOST_CELLS)
     few = min(people, MOST_PEOPLE)
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
-    tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
+    tables = [_SimulatedTable(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
     best: dict[str, tuple[_Tried, Simulated]] = {}
     for name, method in sorted(methods.items(), key=lambda item: item[1].simulated_last):
@@ -172,7 +172,12 @@ class _Tried:
     """A method's releases at one cost, of one table after another: errors of pairs and of triples."""
 
     def __init__(
-        self, name: str, amount: str, method: Microdata, plan: MicrodataPlan, tables: Sequence[_MadeUp]
+        self,
+        name: str,
+        amount: str,
+        method: Microdata,
+        plan: MicrodataPlan,
+        tables: Sequence[_SimulatedTable],
     ) -> None:
         self.name, self.amount, self._method, self._plan, self._tables = name, amount, method, plan, tables
         self._noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
@@ -213,7 +218,7 @@ class _Tried:
         return Simulated(self.name, self.amount, float(pairs), of_triples, seconds)
 
 
-class _MadeUp:
+class _SimulatedTable:
     """A made-up table and its true counts."""
 
     def __init__(self, domain: Domain, people: int, random: np.random.Generator) -> None:
