@@ -239,7 +239,7 @@ class ProblemDetails(Middleware):
         language = named_language(request)
         if language != settings.LANGUAGE_CODE and response.headers["Content-Type"] == MEDIA_TYPE:
             with override(language):
-                _replace(response, json.dumps(_said_again(json.loads(response.content))).encode())
+                _replace(response, json.dumps(_in_active_language(json.loads(response.content))).encode())
             response.headers["Content-Language"] = language
         return response
 
@@ -264,7 +264,7 @@ def _replace(response: HttpResponse, content: bytes) -> None:
     response.headers.pop("Content-Length", None)
 
 
-def _said_again(facts: Json) -> Json:
+def _in_active_language(facts: Json) -> Json:
     """Problem details, whose sentences are English, in the active language."""
     errors = facts.get("errors", {})
     again = {name: [translated(text) for text in texts] for name, texts in errors.items()}

@@ -91,7 +91,7 @@ def _key_at(dataset_id: UUID, place: int) -> str | None:
     return None if content is None else str(content["key"])
 
 
-def require_whole(dataset_id: UUID, place: str) -> None:
+def require_all_places(dataset_id: UUID, place: str) -> None:
     """Raises MemoryFaultError unless the file of a place says whose it is."""
     _key_at(dataset_id, int(place))
 

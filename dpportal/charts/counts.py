@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.cells import CountSeries, marginal, merged, merged_labels, shaped, widths_within
 from dpportal.charts.counted_word import counted_by, counted_word
-from dpportal.charts.own_cells import numbers_beside, own_cells
+from dpportal.charts.own_cells import own_cells, own_cells_sentence
 from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
 from dpportal.charts.partition import mark_blocks
 from dpportal.charts.style import (
@@ -145,7 +145,7 @@ def _steps(
         else _merged_caption(attribute.shown_name, width)
     )
     if single and attribute.ordered:
-        beside = numbers_beside(attribute, [""], series["noisy"][:, None], half_width)
+        beside = own_cells_sentence(attribute, [""], series["noisy"][:, None], half_width)
         caption = in_a_row([caption, beside])
     caption += _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)

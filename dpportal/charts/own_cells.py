@@ -44,7 +44,9 @@ def own_cells(attribute: Attribute) -> list[int]:
     return [cell for cell in (undeclared, missing) if cell is not None]
 
 
-def drawn_cells(attributes: Sequence[Attribute], values: Floats, margins: Sequence[int | None]) -> ShownCells:
+def cells_to_show(
+    attributes: Sequence[Attribute], values: Floats, margins: Sequence[int | None]
+) -> ShownCells:
     """values: noisy counts by these columns, and any after them. margins: of the sum of a cell of each."""
     drawn, places, left = [], [], []
     for axis, (attribute, margin) in enumerate(zip(attributes, margins, strict=True)):
@@ -66,7 +68,7 @@ def cells_in_order(attributes: Sequence[Attribute], axis: int, caption: str) -> 
     return ShownCells(tuple(drawn), tuple(places), caption)
 
 
-def numbers_beside(
+def own_cells_sentence(
     attribute: Attribute, groups: Sequence[str], values: Floats, margins: Floats | int | None, unit: str = ""
 ) -> str:
     """A sentence with the numbers of the portal's own cells, which have no place in a column's order.

@@ -242,7 +242,7 @@ def _orphaned_records(is_meant: WasWritten, known: set[str]) -> Iterator[str]:
     yield from storage.orphans("uploads", known, is_meant)
     yield from storage.orphans("records", known, is_meant)
     for release in Release.objects.only("pk", "result").iterator(chunk_size=1000):
-        known |= file_imprints.names_beside(release)
+        known |= file_imprints.names_without_rows(release)
     yield from storage.orphans("releases", known, is_meant)
 
 

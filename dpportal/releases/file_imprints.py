@@ -16,10 +16,10 @@ ENTRIES = ("stored", "sha256", "size", "about")
 
 def beside(release: Release) -> dict[str, str]:
     """The digests of the files that no row points to; read while no row is locked."""
-    return {name: digest for name in names_beside(release) if (digest := digest_of(name))}
+    return {name: digest for name in names_without_rows(release) if (digest := digest_of(name))}
 
 
-def names_beside(release: Release) -> set[str]:
+def names_without_rows(release: Release) -> set[str]:
     """What these files are called, whether they are there or not."""
     return {results.page_name(release), *stored_estimates.stored_names(release)}
 

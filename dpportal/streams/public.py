@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from dpportal.budgets.dataset_costs import told_beside
+from dpportal.budgets.dataset_costs import cost_context
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
@@ -13,10 +13,10 @@ from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
 from dpportal.streams.bundle import SERIES
-from dpportal.streams.drawn_series import as_json, drawn_series
 from dpportal.streams.models import SeriesFile, Stream
 from dpportal.streams.series import kind_of, promise_of, whole_orders
 from dpportal.streams.series_view import Chosen, figures, shown
+from dpportal.streams.still_charts import as_json, still_charts
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
 
@@ -59,7 +59,7 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
     numbers, offered = shown(stream, request.GET), downloads.offered(stream)
     context = {
         **pages.context(request, stream, offered.files),
-        **told_beside(stream),
+        **cost_context(stream),
         "stream": stream,
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
@@ -69,6 +69,6 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "offered": offered,
         "query": asked(request),
         **numbers,
-        "figures": drawn_series(stream, numbers["chosen"], numbers["period_count"]),
+        "figures": still_charts(stream, numbers["chosen"], numbers["period_count"]),
     }
     return render(request, "streams/public.html", context)

@@ -12,7 +12,7 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata.component_lines import component_lines
-from dpportal.releases.products.microdata.dependency_lines import kept_lines
+from dpportal.releases.products.microdata.dependency_lines import dependency_checks
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.domain import Boolean
 from mechanisms.microdata.association import associations
@@ -61,7 +61,7 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Jso
         },
         "worst": [_worst(released, result, counted[pair], pair) for pair in pairs[:WORST]],
         "components": component_lines(released, result),
-        "kept": kept_lines(released, {pair: counted[pair] for pair in synthetic}, synthetic),
+        "kept": dependency_checks(released, {pair: counted[pair] for pair in synthetic}, synthetic),
         "impossible": _impossible_rows(released, counted),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [

@@ -282,8 +282,8 @@ def _hidden(fields: QueryDict) -> list[tuple[str, str]]:
 
 def asks_for_columns(domain: Domain, question: QueryDict) -> bool:
     """Whether a reader has said nothing yet, and has to say first which of many columns matter: names are enough."""
-    has_said = any(key.startswith(f"{PREFIX}-") for key in question)
-    return len(domain.attributes) > MOST_AT_ONCE and not has_said
+    has_changed_or_is_invalid = any(key.startswith(f"{PREFIX}-") for key in question)
+    return len(domain.attributes) > MOST_AT_ONCE and not has_changed_or_is_invalid
 
 
 def refusal(cells: int, limit: int) -> str:
