@@ -73,6 +73,7 @@ def read(svg: str) -> Drawing:
         points = _points(places)
         if stroke in _FRAME:
             drawing.grid += [points] if stroke in _GRID else []
+            drawing.unread += [] if _is_straight(points) else [places[:20]]
         else:
             (drawing.whiskers if stroke == _WHISKER or _is_upright(points) else drawing.lines).append(points)
     drawing.bands += map(_points, _POLYGON.findall(svg))
@@ -82,6 +83,11 @@ def read(svg: str) -> Drawing:
         if opacity and len(drawing.rectangles) > before:
             drawing.shades.append(Shade(drawing.rectangles[-1], float(opacity), fill == _BELOW))
     return drawing
+
+
+def _is_straight(points: np.ndarray) -> bool:
+    """Whether a line of the frame is level or stands upright, from one end to the other."""
+    return points.shape == (2, 2) and bool((points[0] == points[1]).any())
 
 
 def _is_upright(points: np.ndarray) -> bool:
