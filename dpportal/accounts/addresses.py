@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from django.conf import settings
 from django.http import HttpRequest
 
-Network = IPv4Network | IPv6Network
+IPNetwork = IPv4Network | IPv6Network
 
 
 def client_address(request: HttpRequest) -> str | None:
@@ -32,7 +32,7 @@ def comes_from_proxy(request: HttpRequest) -> bool:
     return within(request.META.get("REMOTE_ADDR", ""), settings.PROXIES)
 
 
-def within(address: str | None, networks: Iterable[Network]) -> bool:
+def within(address: str | None, networks: Iterable[IPNetwork]) -> bool:
     """Whether an address is in one of the networks; nobody's is in none."""
     return _is_within(read_address(address or ""), networks)
 
@@ -47,7 +47,7 @@ def read_address(text: str) -> IPv4Address | IPv6Address | None:
     return mapped or address
 
 
-def _is_within(address: IPv4Address | IPv6Address | None, networks: Iterable[Network]) -> bool:
+def _is_within(address: IPv4Address | IPv6Address | None, networks: Iterable[IPNetwork]) -> bool:
     return address is not None and any(address in network for network in networks)
 
 

@@ -11,7 +11,7 @@ from django.db import models, transaction
 
 from dpportal.accounts.models import AuditEntry, User
 from dpportal.history import chain
-from dpportal.history.canonical import Plain
+from dpportal.history.canonical import CanonicalValue
 
 
 def record(by: User, action: str, subject: models.Model, detail: str = "") -> None:
@@ -58,7 +58,7 @@ def _add(by: User | None, action: str, subject: str, detail: str) -> None:
     chain.add(LINE, AuditEntry.objects.create(by=by, action=action, subject=subject, detail=detail))
 
 
-def _facts(entry: AuditEntry) -> dict[str, Plain]:
+def _facts(entry: AuditEntry) -> dict[str, CanonicalValue]:
     return {
         "at": entry.at.isoformat(),
         "by": entry.by_id,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from dpportal.accounts.models import User
 
-Source = Callable[[User], int]
-_sources: list[Source] = []
+NoticeCounter = Callable[[User], int]
+_sources: list[NoticeCounter] = []
 
 
-def add(source: Source) -> None:
+def add(source: NoticeCounter) -> None:
     """Let a room's news be counted; called once, when the room is made ready."""
     _sources.append(source)
 

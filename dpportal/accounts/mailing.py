@@ -11,7 +11,7 @@ from dpportal.accounts import reset_limits
 from dpportal.accounts.models import OutgoingMail, User
 from dpportal.accounts.tasks import hint
 
-Kind = OutgoingMail.Kind
+MailKind = OutgoingMail.Kind
 
 
 def is_on() -> bool:
@@ -27,7 +27,7 @@ def write(to: Iterable[str], subject: str, text: str) -> None:
 
 def write_reset(person: User, origin: str) -> None:
     """A link with which this person chooses a new password."""
-    _keep(OutgoingMail(kind=Kind.RESET, to=person.email, origin=origin, person=person))
+    _keep(OutgoingMail(kind=MailKind.RESET, to=person.email, origin=origin, person=person))
 
 
 @transaction.atomic
@@ -36,7 +36,7 @@ def request_reset(address: str, origin: str, network: str) -> None:
 
     The same is done here for every address and every network, so that no answer's time tells whose is known.
     """
-    mail = OutgoingMail(kind=Kind.RESET, to=address, origin=origin)
+    mail = OutgoingMail(kind=MailKind.RESET, to=address, origin=origin)
     _keep(mail)
     beyond = reset_limits.is_beyond(address, network)
     OutgoingMail.objects.filter(pk=mail.pk if beyond else 0).delete()

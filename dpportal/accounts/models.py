@@ -39,7 +39,7 @@ def validate_printable(name: str) -> None:
 
 
 # Sent in the transaction in which the server's command line makes an account, with `person`, which `people` records.
-made_at_server = Signal()
+created_on_server = Signal()
 
 
 class PortalUserManager(WatchedManager["User"], UserManager["User"]):
@@ -55,7 +55,7 @@ class PortalUserManager(WatchedManager["User"], UserManager["User"]):
         first = {"role": Role.ADMINISTRATOR, "must_change_password": True}
         with transaction.atomic():
             person = super().create_superuser(username, email, password, **{**first, **fields})
-            made_at_server.send(User, person=person)
+            created_on_server.send(User, person=person)
         return person
 
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.accounts import audit, mailing
 from dpportal.accounts.audit_words import clause, clauses
-from dpportal.accounts.models import Role, User, made_at_server
+from dpportal.accounts.models import Role, User, created_on_server
 from dpportal.platform.stored_texts import in_site_language
 
 LINK_SHOWN = gettext_noop("was shown a password link")
@@ -132,10 +132,10 @@ def got_password(person: User) -> None:
 
 def connect() -> None:
     """Record each account that somebody at the server's command line makes."""
-    made_at_server.connect(_made_at_server)
+    created_on_server.connect(_created_on_server)
 
 
-def _made_at_server(person: User, **_: object) -> None:
+def _created_on_server(person: User, **_: object) -> None:
     note(
         person, person, "got an account", clauses(AT_THE_SERVER, clause(ROLE, role=ROLES[Role(person.role)]))
     )

@@ -8,7 +8,7 @@ from uuid import UUID
 from ninja import Field, Schema
 
 from dpportal.api.schemas import Strict
-from dpportal.api.value_choice_schemas import ValuesWanted
+from dpportal.api.value_choice_schemas import ValueChoiceInput
 
 
 class BudgetShown(Schema):
@@ -25,7 +25,7 @@ class BudgetShown(Schema):
     is_current: bool
 
 
-class AskedShown(Schema):
+class BudgetRequestShown(Schema):
     """The newest question for a budget, and what became of it. cost: of what it is to pay for, with its δ, if named."""
 
     state: str
@@ -39,13 +39,13 @@ class BudgetsShown(Schema):
     """The budgets of a dataset, and the newest question for one."""
 
     budgets: list[BudgetShown]
-    asked: AskedShown | None
+    asked: BudgetRequestShown | None
 
 
-class BudgetAsked(Strict):
+class BudgetInput(Strict):
     """Why a budget is asked for; `release`, `stream` or `values` names what it is to pay for."""
 
     reason: str = Field(max_length=500)
     release: UUID | None = None
     stream: UUID | None = None
-    values: ValuesWanted | None = None
+    values: ValueChoiceInput | None = None

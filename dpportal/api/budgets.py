@@ -10,7 +10,7 @@ from ninja import Router
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
-from dpportal.api.budget_schemas import AskedShown, BudgetAsked, BudgetShown, BudgetsShown
+from dpportal.api.budget_schemas import BudgetInput, BudgetRequestShown, BudgetShown, BudgetsShown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.searching import searching
@@ -39,7 +39,7 @@ def budgets(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.post("/{uuid:dataset_id}/budgets/ask", auth=ADMINISTER, response={202: BudgetsShown})
-def ask(request: HttpRequest, dataset_id: UUID, said: BudgetAsked) -> object:
+def ask(request: HttpRequest, dataset_id: UUID, said: BudgetInput) -> object:
     """Ask the administrators for a budget, for the cost of what is named. A question that waits stays."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     form = ReasonForm(form_data({"reason": said.reason}))
@@ -50,7 +50,7 @@ def ask(request: HttpRequest, dataset_id: UUID, said: BudgetAsked) -> object:
     return _shown(dataset)
 
 
-def _priced(request: HttpRequest, dataset: Dataset, said: BudgetAsked) -> PricedDraft | None:
+def _priced(request: HttpRequest, dataset: Dataset, said: BudgetInput) -> PricedDraft | None:
     """What the draft or the choice costs that the budget is to pay for."""
     if said.release is not None:
         release = release_for(request, said.release)
@@ -92,7 +92,7 @@ def _shown(dataset: Dataset) -> BudgetsShown:
     )
 
 
-def _asked(asked: BudgetRequest) -> AskedShown:
-    return AskedShown(
+def _asked(asked: BudgetRequest) -> BudgetRequestShown:
+    return BudgetRequestShown(
         state=asked.state, reason=asked.reason, cost=asked.cost, answer=asked.answer, at=asked.at
     )

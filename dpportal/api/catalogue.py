@@ -13,7 +13,7 @@ from ninja import Query, Router
 
 from dpportal.api.authentication import PUBLIC
 from dpportal.api.problems import RefusedError, problem
-from dpportal.api.schemas import CataloguePage, CatalogueWanted, EntryShown, PublishedShown
+from dpportal.api.schemas import CataloguePage, CatalogueSearch, EntryShown, PublishedShown
 from dpportal.api.shown import PageNumber, files_shown, page_of
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import snapshot
@@ -35,7 +35,7 @@ router = Router(tags=["catalogue"])
 
 
 @router.get("", auth=PUBLIC, response=CataloguePage)
-def catalogue(request: HttpRequest, wanted: Query[CatalogueWanted], page: PageNumber = 1) -> object:
+def catalogue(request: HttpRequest, wanted: Query[CatalogueSearch], page: PageNumber = 1) -> object:
     """Search what is published, newest first."""
     if wanted.kind and wanted.kind not in KINDS:
         text = _("There are these kinds: %(kinds)s.") % {"kinds": in_words(KINDS)}

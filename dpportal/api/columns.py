@@ -13,7 +13,14 @@ from ninja.responses import Status
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER
-from dpportal.api.dataset_schemas import AreasSaid, AreasShown, CoarserSaid, ColumnName, CopySaid, FillSaid
+from dpportal.api.dataset_schemas import (
+    AreasInput,
+    AreasShown,
+    CoarserInput,
+    ColumnName,
+    CopyInput,
+    FillInput,
+)
 from dpportal.api.declarations import declaration_shown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_known, require_valid
@@ -36,7 +43,7 @@ router = Router(tags=["datasets"])
 
 
 @router.put("/{uuid:dataset_id}/areas", auth=ADMINISTER, response=AreasShown)
-def declare_areas(request: HttpRequest, dataset_id: UUID, said: AreasSaid) -> object:
+def declare_areas(request: HttpRequest, dataset_id: UUID, said: AreasInput) -> object:
     """Say which areas a column's values are, for the maps of its releases, in place of those that it has."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     _require_column(dataset, said.column)
@@ -58,7 +65,7 @@ def drop_areas(request: HttpRequest, dataset_id: UUID, column: ColumnName) -> ob
 
 
 @router.post("/{uuid:dataset_id}/declaration/coarser", auth=ADMINISTER, response=DeclarationShown)
-def declare_coarser(request: HttpRequest, dataset_id: UUID, said: CoarserSaid) -> object:
+def declare_coarser(request: HttpRequest, dataset_id: UUID, said: CoarserInput) -> object:
     """Put cells of a declared column together into a second, coarser declaration of it."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     finer = declared_of(dataset).get(said.column)
@@ -91,7 +98,7 @@ def drop_coarser(request: HttpRequest, dataset_id: UUID, name: ColumnName) -> ob
 
 
 @router.post("/{uuid:dataset_id}/declaration/copy", auth=ADMINISTER, response=DeclarationShown)
-def copy_declaration(request: HttpRequest, dataset_id: UUID, said: CopySaid) -> object:
+def copy_declaration(request: HttpRequest, dataset_id: UUID, said: CopyInput) -> object:
     """Take over what another dataset, which the token's person sees, declares of columns with the same names."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     attributes, filled = copied(get_object_or_404(open_datasets(request), pk=said.source), dataset)
@@ -100,7 +107,7 @@ def copy_declaration(request: HttpRequest, dataset_id: UUID, said: CopySaid) -> 
 
 
 @router.post("/{uuid:dataset_id}/declaration/fill", auth=ADMINISTER, response=DeclarationShown)
-def fill_column(request: HttpRequest, dataset_id: UUID, said: FillSaid) -> object:
+def fill_column(request: HttpRequest, dataset_id: UUID, said: FillInput) -> object:
     """Take what a column can hold from the data: not private, so only if it is public knowledge."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     _require_column(dataset, said.column)

@@ -13,11 +13,11 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.dataset_schemas import (
-    DescriptionSaid,
+    DescriptionInput,
     DescriptionShown,
-    ErasureSaid,
+    ErasureInput,
     ErasureShown,
-    ShareSaid,
+    ShareInput,
     ShareShown,
 )
 from dpportal.api.problems import RefusedError, nothing_here
@@ -39,7 +39,7 @@ def description(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.patch("/{uuid:dataset_id}/description", auth=ADMINISTER, response=DescriptionShown)
-def describe(request: HttpRequest, dataset_id: UUID, said: DescriptionSaid) -> object:
+def describe(request: HttpRequest, dataset_id: UUID, said: DescriptionInput) -> object:
     """Say what everyone may know of a dataset, under which licence, and whether they see it; it is recorded."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     written = description_of(dataset)
@@ -58,7 +58,7 @@ def erasure(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.put("/{uuid:dataset_id}/erasure", auth=ADMINISTER, response=ErasureShown)
-def choose_day(request: HttpRequest, dataset_id: UUID, said: ErasureSaid) -> object:
+def choose_day(request: HttpRequest, dataset_id: UUID, said: ErasureInput) -> object:
     """Choose the day on which the records are deleted by themselves, or none; it is recorded."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     retention.choose_day(dataset, said.day, current_user(request))
@@ -83,7 +83,7 @@ def shares(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.post("/{uuid:dataset_id}/shares", auth=ADMINISTER, response={201: ShareShown})
-def share(request: HttpRequest, dataset_id: UUID, said: ShareSaid) -> object:
+def share(request: HttpRequest, dataset_id: UUID, said: ShareInput) -> object:
     """Give another curator a right to a dataset, in place of the one that they have."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     form = ShareForm(form_data(said.dict()))

@@ -9,7 +9,7 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StrictBool
 
-from dpportal.api.number_types import IS_WHOLE, Number, Whole
+from dpportal.api.number_types import IS_WHOLE, JsonInteger, Number
 from dpportal.api.schemas import Strict
 
 ColumnName = Annotated[str, Field(max_length=200)]
@@ -23,7 +23,7 @@ class DatasetChange(Strict):
     description: str = Field("", max_length=4000)
 
 
-class DescriptionSaid(Strict):
+class DescriptionInput(Strict):
     """What everyone may know of a dataset; what is left out stays. licence: an SPDX identifier.
 
     first, last: a year, a month or a day. shown: whether readers see it with all that is published, also before.
@@ -54,7 +54,7 @@ class DescriptionShown(Schema):
     shown: bool
 
 
-class ErasureSaid(Strict):
+class ErasureInput(Strict):
     """The day on which the records are deleted by themselves; null for none."""
 
     day: date | None
@@ -68,7 +68,7 @@ class ErasureShown(Schema):
     receipt: str | None
 
 
-class ShareSaid(Strict):
+class ShareInput(Strict):
     """name: of a curator, as they sign in, or their e-mail address. right: 1 to see, 2 to release, 3 to own."""
 
     name: str = Field(max_length=254)
@@ -83,7 +83,7 @@ class ShareShown(Schema):
     right: int
 
 
-class AreasSaid(Strict):
+class AreasInput(Strict):
     """The areas that a column's values are. areas: GeoJSON, of at most 8 MB. credit: whose they are, for readers."""
 
     column: ColumnName
@@ -99,13 +99,13 @@ class AreasShown(Schema):
     lacking: list[str]
 
 
-class CopySaid(Strict):
+class CopyInput(Strict):
     """The dataset whose declaration of columns with the same names is taken over."""
 
     source: UUID
 
 
-class CoarserSaid(Strict):
+class CoarserInput(Strict):
     """A second, coarser declaration of a column, called `name`; one of these says what is put together.
 
     groups: of texts, each value with the group that it belongs to. edges: of numbers, where groups begin, and the last
@@ -115,18 +115,18 @@ class CoarserSaid(Strict):
     column: ColumnName
     name: str = Field(max_length=120)
     groups: dict[str, str] | None = None
-    edges: list[Whole | Number] | None = Field(None, max_length=1000)
+    edges: list[JsonInteger | Number] | None = Field(None, max_length=1000)
     step: str | None = Field(None, max_length=20)
 
 
-class FillSaid(Strict):
+class FillInput(Strict):
     """public: that the values or limits of this column are public knowledge; releases say that it was filled so."""
 
     column: ColumnName
     public: StrictBool
 
 
-class ReadingSaid(Strict):
+class ReadingInput(Strict):
     """How a file is read, by the names and values of the upload page; what is left out stays.
 
     null: as the first rows suggest.
@@ -138,9 +138,9 @@ class ReadingSaid(Strict):
     encoding: Option = None
     sheet: Option = None
     fill_merged: Option = None
-    title_lines: Whole | None = None
-    header_lines: Whole | None = None
-    fewest_filled: Whole | None = None
+    title_lines: JsonInteger | None = None
+    header_lines: JsonInteger | None = None
+    fewest_filled: JsonInteger | None = None
     note_words: Option = None
     decimal: Option = None
     thousands: Option = None
@@ -166,7 +166,7 @@ class RowsShown(Schema):
     rows: list[list[str | None]]
 
 
-class CountedSaid(Strict):
+class CountedInput(Strict):
     """People whom their curator counts, without a table.
 
     max_rows: how often a person is counted at most, whom `person` then tells apart. column, values: the categories, or
@@ -176,16 +176,16 @@ class CountedSaid(Strict):
     name: str = Field(max_length=120)
     description: str = Field("", max_length=4000)
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
-    max_rows: Annotated[Whole, Field(ge=1, le=1000)] = 1
+    max_rows: Annotated[JsonInteger, Field(ge=1, le=1000)] = 1
     person: ColumnName = ""
     column: ColumnName = ""
     values: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=1000)
 
 
-class ConnectedTableSaid(Strict):
+class ConnectedTableInput(Strict):
     """A table that stays in its own database, by the number that `offered_tables` has, and a name for it."""
 
-    table: Whole
+    table: JsonInteger
     name: str = Field("", max_length=120)
     description: str = Field("", max_length=4000)
 

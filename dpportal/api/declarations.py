@@ -14,7 +14,7 @@ from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import DeclarationSaid, DeclarationShown, FitShown, Unit
+from dpportal.api.schemas import DeclarationInput, DeclarationShown, FitShown, Unit
 from dpportal.api.shown import Wait, job_shown
 from dpportal.budgets.promises import before_change
 from dpportal.datasets import codebooks, domain_fit, take_codebook
@@ -34,7 +34,7 @@ def declaration(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.put("/{uuid:dataset_id}/declaration", auth=ADMINISTER, response=DeclarationShown)
-def declare(request: HttpRequest, dataset_id: UUID, said: DeclarationSaid) -> object:
+def declare(request: HttpRequest, dataset_id: UUID, said: DeclarationInput) -> object:
     """Declare columns, as an imported codebook does, and who is protected: all of it or nothing.
 
     What is not named stays as it is. What is declared so already changes nothing.

@@ -22,5 +22,5 @@ def _number(value: object) -> object:
 
 
 IS_WHOLE = BeforeValidator(_whole)
-Whole = Annotated[int, IS_WHOLE]
+JsonInteger = Annotated[int, IS_WHOLE]
 Number = Annotated[float, BeforeValidator(_number)]

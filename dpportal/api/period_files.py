@@ -16,7 +16,7 @@ from dpportal.api.authentication import READ, RELEASE
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.shown import Wait, job_shown
-from dpportal.api.stream_schemas import PeriodFileShown, PeriodsSaid, PreviewShown, StreamCompareShown
+from dpportal.api.stream_schemas import PeriodFileShown, PeriodsInput, PreviewShown, StreamCompareShown
 from dpportal.jobs.claims import JobState
 from dpportal.platform.form_data import form_data
 from dpportal.serving import long_polling
@@ -39,7 +39,7 @@ HEADER = {
     "clipped": "clipped",
 }
 # Which of a stream's labels.
-Place = Annotated[int, Field(ge=0, le=10**5)]
+CountPlace = Annotated[int, Field(ge=0, le=10**5)]
 
 
 @router.post(
@@ -48,7 +48,7 @@ Place = Annotated[int, Field(ge=0, le=10**5)]
     response={200: PeriodFileShown, 202: PeriodFileShown},
     openapi_extra=HAS_A_KEY,
 )
-def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsSaid) -> object:
+def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsInput) -> object:
     """Send many periods in one text; a worker checks them, and nothing is published before they are confirmed.
 
     Periods that are published already stay as they are, whatever is sent for them. Sent again with the same
@@ -114,7 +114,7 @@ def drop_periods(request: HttpRequest, stream_id: UUID, file_id: UUID) -> object
 
 
 @router.get("/{uuid:stream_id}/comparison", auth=RELEASE, response=StreamCompareShown)
-def compare_stream(request: HttpRequest, stream_id: UUID, count: Place = 0) -> object:
+def compare_stream(request: HttpRequest, stream_id: UUID, count: CountPlace = 0) -> object:
     """The newest periods beside the true running counts, for the curator alone; the look is recorded.
 
     count: which of the running count's `labels` is listed, from 0.

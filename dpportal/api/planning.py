@@ -20,7 +20,7 @@ from dpportal.api.schemas import (
     OfferShown,
     OffersShown,
     ParameterShown,
-    PlanSaid,
+    PlanInput,
     PlanShown,
     ProductShown,
 )
@@ -99,7 +99,7 @@ def _method(method: Method) -> MethodShown:
 
 
 @router.post("/{uuid:dataset_id}/plans", auth=READ, response=PlanShown)
-def plan(request: HttpRequest, dataset_id: UUID, said: PlanSaid) -> object:
+def plan(request: HttpRequest, dataset_id: UUID, said: PlanInput) -> object:
     """The plan of a release by one method. half_width: asks for the cost of a wanted error, instead of `amount`."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     with searching() as search:
@@ -110,7 +110,7 @@ def plan(request: HttpRequest, dataset_id: UUID, said: PlanSaid) -> object:
 
 
 @router.post("/{uuid:dataset_id}/offers", auth=READ, response=OffersShown)
-def offers(request: HttpRequest, dataset_id: UUID, said: PlanSaid) -> object:
+def offers(request: HttpRequest, dataset_id: UUID, said: PlanInput) -> object:
     """Every method at one cost, `amount`."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     amount = _amount(said.amount)
@@ -120,7 +120,7 @@ def offers(request: HttpRequest, dataset_id: UUID, said: PlanSaid) -> object:
         return _offers(draft, amount)
 
 
-def _draft(request: HttpRequest, dataset: Dataset, said: PlanSaid) -> Release:
+def _draft(request: HttpRequest, dataset: Dataset, said: PlanInput) -> Release:
     """The choices as a draft that is never saved."""
     if reason := services.why_not_started(dataset):
         raise RefusedError(409, reason)
@@ -133,7 +133,7 @@ def _draft(request: HttpRequest, dataset: Dataset, said: PlanSaid) -> Release:
     return draft
 
 
-def _price_by_error(draft: Release, said: PlanSaid) -> None:
+def _price_by_error(draft: Release, said: PlanInput) -> None:
     """Choose the cost that buys the wanted error."""
     position = {"half_width": repr(said.half_width), "mechanism": draft.mechanism}
     try:

@@ -65,7 +65,7 @@ TITLES = (
     gettext_noop("Internal Server Error"),
     gettext_noop("Service Unavailable"),
 )
-Errors = Mapping[str, list[str]]
+FieldErrors = Mapping[str, list[str]]
 # What services refuse: nothing is wrong with how it was asked, but it cannot be done now.
 REFUSALS = (
     AskRefusedError,
@@ -95,7 +95,7 @@ class RefusedError(Exception):
         self,
         status: int,
         detail: str,
-        errors: Errors | None = None,
+        errors: FieldErrors | None = None,
         *,
         page: str = "",
         wait: int | None = None,
@@ -112,7 +112,7 @@ class RefusedError(Exception):
 def problem(
     status: int,
     detail: str,
-    errors: Errors | None = None,
+    errors: FieldErrors | None = None,
     headers: Mapping[str, str] | None = None,
     *,
     page: str = "",
@@ -239,7 +239,7 @@ class ProblemDetails(Middleware):
         language = named_language(request)
         if language != settings.LANGUAGE_CODE and response.headers["Content-Type"] == MEDIA_TYPE:
             with override(language):
-                _replace(response, json.dumps(_said_again(json.loads(response.content))).encode())
+                _replace(response, json.dumps(_in_active_language(json.loads(response.content))).encode())
             response.headers["Content-Language"] = language
         return response
 
@@ -264,7 +264,7 @@ def _replace(response: HttpResponse, content: bytes) -> None:
     response.headers.pop("Content-Length", None)
 
 
-def _said_again(facts: Json) -> Json:
+def _in_active_language(facts: Json) -> Json:
     """Problem details, whose sentences are English, in the active language."""
     errors = facts.get("errors", {})
     again = {name: [translated(text) for text in texts] for name, texts in errors.items()}

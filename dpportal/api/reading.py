@@ -12,9 +12,9 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.dataset_schemas import (
-    ConnectedTableSaid,
-    CountedSaid,
-    ReadingSaid,
+    ConnectedTableInput,
+    CountedInput,
+    ReadingInput,
     ReadingShown,
     RowsShown,
     TableShown,
@@ -48,7 +48,7 @@ def reading(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.patch("/{uuid:dataset_id}/reading", auth=ADMINISTER, response=DatasetShown)
-def change_reading(request: HttpRequest, dataset_id: UUID, said: ReadingSaid) -> object:
+def change_reading(request: HttpRequest, dataset_id: UUID, said: ReadingInput) -> object:
     """Change how a file is read, until the first release or running count; a worker may read it again."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     now, sent = _options(reading_form(dataset)), said.dict(exclude_unset=True)
@@ -88,7 +88,7 @@ def rows(
 
 
 @router.post("/counted", auth=ADMINISTER, response={201: DatasetShown})
-def begin_counted(request: HttpRequest, said: CountedSaid) -> object:
+def begin_counted(request: HttpRequest, said: CountedInput) -> object:
     """Begin a dataset without a table, of people whom their curator counts, for running counts."""
     form = TablelessForm(form_data({**said.dict(), "values": "\n".join(said.values)}))
     require_valid(form)
@@ -104,7 +104,7 @@ def offered_tables(request: HttpRequest) -> object:
 
 
 @router.post("/connected", auth=ADMINISTER, response={201: DatasetShown})
-def connect_table(request: HttpRequest, said: ConnectedTableSaid) -> object:
+def connect_table(request: HttpRequest, said: ConnectedTableInput) -> object:
     """Begin a dataset of a table that stays in its own database."""
     by = current_user(request)
     form = RemoteTableForm(form_data(said.dict()), offered=SharedTable.offered_to(by))

@@ -9,12 +9,12 @@ from pydantic import ValidationError, field_validator
 
 from dpportal.api.field_errors import field_error
 from dpportal.api.problems import place_of
-from dpportal.api.schemas import ChoicesSaid, DeclarationSaid, MethodSaid, Strict
+from dpportal.api.schemas import ChoicesInput, DeclarationInput, MethodInput, Strict
 from dpportal.platform.json_types import Json
 from dpportal.platform.visible_text import hidden_sign
 
 
-class TableSaid(Strict):
+class TableInput(Strict):
     """The table: a dataset of the portal, by its id, or a file, and what it will be called."""
 
     dataset: str | None = None
@@ -29,7 +29,7 @@ class TableSaid(Strict):
         return name
 
 
-class FileMethodSaid(MethodSaid):
+class FileMethodInput(MethodInput):
     """A method; its cost may be written as a number, too."""
 
     @field_validator("amount", mode="before")
@@ -39,24 +39,24 @@ class FileMethodSaid(MethodSaid):
         return str(amount) if is_number else amount
 
 
-class FileChoicesSaid(ChoicesSaid):
+class FileChoicesInput(ChoicesInput):
     """What to release."""
 
-    method: FileMethodSaid | None = None
+    method: FileMethodInput | None = None
 
 
-class ReleaseFileSaid(Strict):
+class ReleaseFileInput(Strict):
     """The three parts of a file."""
 
-    table: TableSaid = TableSaid()
-    declaration: DeclarationSaid = DeclarationSaid()
-    release: FileChoicesSaid = FileChoicesSaid()
+    table: TableInput = TableInput()
+    declaration: DeclarationInput = DeclarationInput()
+    release: FileChoicesInput = FileChoicesInput()
 
 
 def checked(said: Json) -> Json:
     """What was said, if it all has its name and type. Raises ValueError with a line for each mistake."""
     try:
-        return ReleaseFileSaid(**said).dict(exclude_unset=True)
+        return ReleaseFileInput(**said).dict(exclude_unset=True)
     except ValidationError as wrong:
         lines = {f"{place_of(('file', *error['loc']))}: {field_error(error)}" for error in wrong.errors()}
         raise ValueError("\n".join(sorted(lines))) from None

@@ -21,12 +21,12 @@ from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
 from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.schemas import (
-    ChoicesSaid,
+    ChoicesInput,
     CompareShown,
     FileShown,
     PlanShown,
+    ReleaseInput,
     ReleasePage,
-    ReleaseSaid,
     ReleaseShown,
     Spend,
 )
@@ -60,7 +60,7 @@ def releases(request: HttpRequest, dataset: UUID | None = None, page: PageNumber
 
 
 @router.post("", auth=RELEASE, response={200: ReleaseShown, 201: ReleaseShown}, openapi_extra=HAS_A_KEY)
-def draft(request: HttpRequest, said: ReleaseSaid) -> object:
+def draft(request: HttpRequest, said: ReleaseInput) -> object:
     """Draft a release: nothing is spent before it is confirmed. Choices that are left out can be made later."""
     sent = RepeatableRequest(request, DRAFT, said.dict())
     if (known := sent.earlier()) is not None:
@@ -87,7 +87,7 @@ def release(request: HttpRequest, response: HttpResponse, release_id: UUID, wait
 
 
 @router.patch("/{uuid:release_id}", auth=RELEASE, response=ReleaseShown)
-def choose(request: HttpRequest, release_id: UUID, said: ChoicesSaid) -> object:
+def choose(request: HttpRequest, release_id: UUID, said: ChoicesInput) -> object:
     """Change a draft's choices; of a confirmed release, its title alone."""
     found = release_for(request, release_id)
     if not found.is_draft:

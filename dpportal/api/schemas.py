@@ -10,7 +10,7 @@ from ninja import Field, Schema
 from pydantic import StrictBool
 
 from dpportal.api.codebook_example import EXAMPLE
-from dpportal.api.number_types import Number, Whole
+from dpportal.api.number_types import JsonInteger, Number
 
 
 class Strict(Schema):
@@ -85,11 +85,11 @@ class Unit(Strict):
 
     neighbours: Literal["add-remove", "replace-one"] = "add-remove"
     unit_column: Annotated[str, Field(max_length=200)] = ""
-    max_rows: Annotated[Whole, Field(ge=1, le=1000)] = 1
+    max_rows: Annotated[JsonInteger, Field(ge=1, le=1000)] = 1
     ignore_case: StrictBool = False
 
 
-class DeclarationSaid(Strict):
+class DeclarationInput(Strict):
     """What is declared. columns: a codebook in JSON, an object from a column's name to its declaration.
 
     Its `title` is what readers see in place of the name; one that says none keeps that of before.
@@ -124,35 +124,35 @@ class FitShown(Schema):
     fit: dict[str, Any] | None
 
 
-class MethodSaid(Strict):
+class MethodInput(Strict):
     """A method, what it may cost, and its own parameters. counted_in: "pure" (ε) or "zcdp" (ρ), to be safe."""
 
     mechanism: str
     amount: Annotated[str, Field(examples=["0.5"])] = ""
     purpose: str | None = None
-    parameters: dict[str, str | Whole] = Field(default_factory=dict)
+    parameters: dict[str, str | JsonInteger] = Field(default_factory=dict)
     counted_in: Literal["pure", "zcdp"] | None = None
 
 
-Choice = str | int | float | bool | list[str] | list[Whole] | None
+ChosenValue = str | int | float | bool | list[str] | list[JsonInteger] | None
 
 
-class ChoicesSaid(Strict):
+class ChoicesInput(Strict):
     """What to release, as the steps of the wizard ask. choices: the fields that `products` lists."""
 
     product: str | None = None
     title: Annotated[str | None, Field(max_length=160)] = None
-    choices: dict[str, Choice] | None = None
-    method: MethodSaid | None = None
+    choices: dict[str, ChosenValue] | None = None
+    method: MethodInput | None = None
 
 
-class ReleaseSaid(ChoicesSaid):
+class ReleaseInput(ChoicesInput):
     """A release to draft."""
 
     dataset: UUID
 
 
-class PlanSaid(ChoicesSaid):
+class PlanInput(ChoicesInput):
     """A plan to ask for. amount: of all methods together, for offers. half_width: a wanted error, instead of a cost."""
 
     amount: str | None = None
@@ -335,14 +335,14 @@ class CompareShown(Schema):
     table: list[list[Any]]
 
 
-Words = Annotated[str, Field(max_length=200)]
+ShortText = Annotated[str, Field(max_length=200)]
 Year = Annotated[int, Field(ge=1, le=9999)]
 
 
-class CatalogueWanted(Schema):
+class CatalogueSearch(Schema):
     """What is looked for in the catalogue; each may be left out."""
 
-    words: Words = ""
+    words: ShortText = ""
     kind: str = ""
     year: Year | None = None
     place: str = ""

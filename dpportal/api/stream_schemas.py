@@ -8,12 +8,12 @@ from uuid import UUID
 
 from ninja import Field, Schema
 
-from dpportal.api.number_types import Whole
+from dpportal.api.number_types import JsonInteger
 from dpportal.api.schemas import JobShown, Strict
 from dpportal.streams.forms import MAX_PASTED
 
 
-class StreamSaid(Strict):
+class StreamInput(Strict):
     """A running count to draft: what the steps of its wizard ask, by the names of their fields."""
 
     dataset: UUID
@@ -22,17 +22,17 @@ class StreamSaid(Strict):
     mode: Literal["every", "chosen", "each"] = "every"
     column: str = ""
     summed: str = ""
-    largest_increment: Whole | None = None
-    cells: list[Whole] = Field(default_factory=list)
+    largest_increment: JsonInteger | None = None
+    cells: list[JsonInteger] = Field(default_factory=list)
     step: Literal["day", "week", "month", "next"] = "month"
     first_day: date | None = None
-    horizon: Whole | None = None
-    expected: Whole | None = None
+    horizon: JsonInteger | None = None
+    expected: JsonInteger | None = None
     amount: str
     mechanism: str = ""
 
 
-class PeriodsSaid(Strict):
+class PeriodsInput(Strict):
     """Many periods in lines of text, as a CSV file has them: names first, then a line for each period, in order.
 
     One column is called “period” or “date”; the others have the counts. column: the one with the counts, where a file

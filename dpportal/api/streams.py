@@ -23,7 +23,7 @@ from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.schemas import Spend
 from dpportal.api.searching import searching
 from dpportal.api.shown import PageNumber, Wait, page_of, price_of
-from dpportal.api.stream_schemas import StreamPage, StreamSaid, StreamShown, TokenShown
+from dpportal.api.stream_schemas import StreamInput, StreamPage, StreamShown, TokenShown
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.models import Right
 from dpportal.serving import long_polling
@@ -47,7 +47,7 @@ def streams(request: HttpRequest, dataset: UUID | None = None, page: PageNumber 
 
 
 @router.post("", auth=RELEASE, response={200: StreamShown, 201: StreamShown}, openapi_extra=HAS_A_KEY)
-def draft_stream(request: HttpRequest, said: StreamSaid) -> object:
+def draft_stream(request: HttpRequest, said: StreamInput) -> object:
     """Draft a running count with all that its wizard asks; nothing is spent before it is opened."""
     sent = RepeatableRequest(request, DRAFT, said.dict())
     if (known := sent.earlier()) is not None:

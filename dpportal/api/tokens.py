@@ -49,7 +49,7 @@ def revoke(token: ApiToken, by: User) -> bool:
     working = ApiToken.objects.filter(pk=token.pk, revoked_at=None)
     if not working.update(revoked_at=timezone.now()):
         return False
-    stream_tokens.end_those_made_with(token)
+    stream_tokens.end_tokens_of_program(token)
     audit.record(by, gettext_noop("revoked a token"), token)
     return True
 

@@ -9,7 +9,7 @@ from ninja import Field, Schema
 from dpportal.api.schemas import JobShown, Spend, Strict
 
 
-class ValuesWanted(Strict):
+class ValueChoiceInput(Strict):
     """A column whose values are to be chosen, and what that may cost, of ε or ρ and of δ."""
 
     column: str = Field(max_length=200)

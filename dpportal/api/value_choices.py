@@ -20,10 +20,10 @@ from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
 from dpportal.api.shown import Wait, job_shown
 from dpportal.api.value_choice_schemas import (
     NeededShown,
+    ValueChoiceInput,
     ValuesPlanShown,
     ValuesShown,
     ValuesSpent,
-    ValuesWanted,
 )
 from dpportal.budgets.amounts import plain
 from dpportal.datasets.access import dataset_for
@@ -39,7 +39,7 @@ router = Router(tags=["datasets"])
 
 
 @router.post("/{uuid:dataset_id}/values/plan", auth=READ, response=ValuesPlanShown)
-def plan_values(request: HttpRequest, dataset_id: UUID, said: ValuesWanted) -> object:
+def plan_values(request: HttpRequest, dataset_id: UUID, said: ValueChoiceInput) -> object:
     """What a private choice of a column's values would cost and keep. No data is looked at."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     plan = planned(dataset, said)
@@ -101,7 +101,7 @@ def chosen_values(
     return _shown(choice)
 
 
-def planned(dataset: Dataset, said: ValuesWanted | ValuesSpent) -> ValueChoicePlan:
+def planned(dataset: Dataset, said: ValueChoiceInput | ValuesSpent) -> ValueChoicePlan:
     """What was said, as the page's form reads it. Raises RefusedError."""
     if said.column not in [column["name"] for column in dataset.columns]:
         text = _("This dataset has no column “%(column)s”.") % {"column": said.column[:80]}

@@ -25,7 +25,7 @@ from dpportal.platform.stored_texts import in_site_language
 # Whoever made or changed an account could sign in with it. So long its own person has time to notice.
 IN_HAND_DAYS = 30
 
-State = Approval.State
+ApprovalState = Approval.State
 
 
 class ApprovalError(Exception):
@@ -49,19 +49,19 @@ def ask(asked: ApprovalQuestion, by: User) -> Approval:
     try:
         return _ask(asked, by)
     except IntegrityError:  # of two at the same moment one waits
-        return Approval.objects.get(kind=asked.kind, subject=str(asked.subject), state=State.WAITING)
+        return Approval.objects.get(kind=asked.kind, subject=str(asked.subject), state=ApprovalState.WAITING)
 
 
 @in_site_language
 @transaction.atomic
 def _ask(asked: ApprovalQuestion, by: User) -> Approval:
     waiting = Approval.objects.select_for_update().filter(
-        kind=asked.kind, subject=str(asked.subject), state=State.WAITING
+        kind=asked.kind, subject=str(asked.subject), state=ApprovalState.WAITING
     )
     for same in waiting:
         if same.is_waiting and (same.by_id, same.arguments) == (by.pk, asked.arguments):
             return same
-    waiting.update(state=State.REPLACED, answered_at=timezone.now())
+    waiting.update(state=ApprovalState.REPLACED, answered_at=timezone.now())
     approval = _kept(asked, by)
     audit.record(by, "asked for a second person", approval, approval.recorded)
     mailing.write(_addresses(_others(by)), _("A second person is asked for"), asked.summary)
@@ -83,10 +83,10 @@ def _kept(asked: ApprovalQuestion, by: User) -> Approval:
 
 def forget(approvals: QuerySet[Approval]) -> None:
     """Have requests say no more than the record does. One that waits ends, for it is of something that is gone."""
-    waiting_ones = approvals.filter(state=State.WAITING)
-    waiting_ones.order_by().update(state=State.EXPIRED, answered_at=timezone.now())
+    waiting_ones = approvals.filter(state=ApprovalState.WAITING)
+    waiting_ones.order_by().update(state=ApprovalState.EXPIRED, answered_at=timezone.now())
     approvals.order_by().update(summary=F("recorded"), arguments={}, address="")
-    approvals.filter(state=State.OUTDATED).order_by().update(answer="")
+    approvals.filter(state=ApprovalState.OUTDATED).order_by().update(answer="")
 
 
 def rehearse(approval: Approval) -> None:
@@ -103,7 +103,7 @@ def approve(approval: Approval, by: User) -> Approval:
     """
     try:
         with transaction.atomic():
-            answered = _answer(approval, by, State.APPROVED)
+            answered = _answer(approval, by, ApprovalState.APPROVED)
             audit.record(by, "approved as second person", answered, _named(answered))
             with acts.performing(answered):
                 acts.act_of(answered).perform(answered)
@@ -116,7 +116,7 @@ def approve(approval: Approval, by: User) -> Approval:
 @in_site_language
 @transaction.atomic
 def _outdated(approval: Approval, by: User, why: str) -> Approval:
-    answered = _answer(approval, by, State.OUTDATED, why)
+    answered = _answer(approval, by, ApprovalState.OUTDATED, why)
     audit.record(by, "approved, but nothing was done", answered, _named(answered))
     _tell(answered, _("It was approved, but is not possible any more, so nothing was done: %s") % why)
     return answered
@@ -126,7 +126,7 @@ def _outdated(approval: Approval, by: User, why: str) -> Approval:
 @transaction.atomic
 def refuse(approval: Approval, by: User, reason: str) -> Approval:
     """Say no, with a reason. Raises ApprovalError."""
-    answered = _answer(approval, by, State.REFUSED, reason)
+    answered = _answer(approval, by, ApprovalState.REFUSED, reason)
     audit.record(by, "refused as second person", answered, clauses(_named(answered), reason))
     _tell(answered, _("It was refused: %s") % reason)
     return answered
@@ -134,16 +134,16 @@ def refuse(approval: Approval, by: User, reason: str) -> Approval:
 
 def expire() -> None:
     """Close what nobody answered in time, and tell who asked."""
-    for approval in Approval.objects.filter(state=State.WAITING, expires_at__lte=timezone.now()):
+    for approval in Approval.objects.filter(state=ApprovalState.WAITING, expires_at__lte=timezone.now()):
         with transaction.atomic():
-            still = Approval.objects.filter(pk=approval.pk, state=State.WAITING)
-            if still.update(state=State.EXPIRED, answered_at=timezone.now()):
+            still = Approval.objects.filter(pk=approval.pk, state=ApprovalState.WAITING)
+            if still.update(state=ApprovalState.EXPIRED, answered_at=timezone.now()):
                 _tell(approval, _("Nobody answered in time. Ask again if it is still wanted."))
 
 
 def waiting() -> QuerySet[Approval]:
     """What can be answered, the oldest first."""
-    open_ones = Approval.objects.filter(state=State.WAITING, expires_at__gt=timezone.now())
+    open_ones = Approval.objects.filter(state=ApprovalState.WAITING, expires_at__gt=timezone.now())
     return open_ones.select_related("by").order_by("at")
 
 
@@ -165,7 +165,7 @@ def news(user: User) -> int:
     return waiting().exclude(by=user).count() if user.is_administrator else 0
 
 
-def _answer(approval: Approval, by: User, state: State, text: str = "") -> Approval:
+def _answer(approval: Approval, by: User, state: ApprovalState, text: str = "") -> Approval:
     """One conditional UPDATE, whose row count decides which of several answers counts."""
     person = User.objects.get(pk=by.pk)
     if not (person.is_active and person.is_administrator):

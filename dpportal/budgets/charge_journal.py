@@ -41,7 +41,7 @@ NOTED = "noted."
 COMPARED_EVERY_SECONDS = 600.0
 # When they were compared, and how many charges more the memory had than the ledger had settled.
 _compared: dict[tuple[Path, UUID], tuple[float, int]] = {}
-State = LedgerEntry.State
+EntryState = LedgerEntry.State
 
 
 class RestoredError(Exception):
@@ -329,7 +329,7 @@ def accept(dataset: Dataset, outcomes: Mapping[str, Mapping[str, str]]) -> None:
 
     outcomes: what else is to be remembered of charges, by their keys.
     """
-    for line in dataset.ledger.filter(state=State.SPENT).select_related("budget", "by", "dataset"):
+    for line in dataset.ledger.filter(state=EntryState.SPENT).select_related("budget", "by", "dataset"):
         outcome = outcomes.get(line.key.hex, {})
         try:
             _remember(line, outcome)
@@ -371,7 +371,7 @@ def _spent(dataset_id: UUID, settled: Collection[str]) -> list[Charge]:
 
 
 def _require_all(dataset: Dataset, settled: set[str], lines: Mapping[str, str]) -> None:
-    spent = {key for key, state in lines.items() if state == State.SPENT}
+    spent = {key for key, state in lines.items() if state == EntryState.SPENT}
     # Looked for by name, too: a file server may list what was there a moment ago.
     if any(not journal.holds(_name(dataset.pk, key)) for key in spent - settled):
         raise MemoryFaultError(

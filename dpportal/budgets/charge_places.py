@@ -22,7 +22,6 @@ from dpportal.platform.journal import MemoryFaultError
 FOLDER = "places"
 # Beyond so many places of jobs that have not committed, all charges are compared.
 MOST_OPEN = 50
-State = LedgerEntry.State
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,10 @@ class Ending:
 
 def endings(datasets: Collection[Dataset]) -> dict[UUID, Ending]:
     """The ending of each dataset's ledger, by one query for all of them."""
-    last = LedgerEntry.objects.filter(dataset=OuterRef("pk"), state=State.SPENT).order_by(
+    last = LedgerEntry.objects.filter(dataset=OuterRef("pk"), state=LedgerEntry.State.SPENT).order_by(
         "-settled_at", "-pk"
     )
-    is_spent, is_void = Q(ledger__state=State.SPENT), Q(ledger__state=State.VOID)
+    is_spent, is_void = Q(ledger__state=LedgerEntry.State.SPENT), Q(ledger__state=LedgerEntry.State.VOID)
     found = Dataset.objects.filter(pk__in=[dataset.pk for dataset in datasets]).annotate(
         settled=Count("ledger", filter=is_spent | is_void),
         spent=Count("ledger", filter=is_spent),
@@ -92,13 +91,13 @@ def _key_at(dataset_id: UUID, place: int) -> str | None:
     return None if content is None else str(content["key"])
 
 
-def require_whole(dataset_id: UUID, place: str) -> None:
+def require_all_places(dataset_id: UUID, place: str) -> None:
     """Raises MemoryFaultError unless the file of a place says whose it is."""
     _key_at(dataset_id, int(place))
 
 
 def _spent(dataset_id: UUID) -> int:
-    return LedgerEntry.objects.filter(dataset=dataset_id, state=State.SPENT).count()
+    return LedgerEntry.objects.filter(dataset=dataset_id, state=LedgerEntry.State.SPENT).count()
 
 
 def _name(dataset_id: UUID, place: int) -> str:

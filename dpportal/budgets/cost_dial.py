@@ -85,7 +85,7 @@ def initial_cost(
     return amount, {"amount": plain(amount), "proposed": "" if chosen else plain(amount)}
 
 
-def proposed_anew(posted: Mapping[str, str], usual: Callable[[], Decimal]) -> Decimal | None:
+def updated_proposal(posted: Mapping[str, str], usual: Callable[[], Decimal]) -> Decimal | None:
     """Another cost to propose on a page whose cost nobody chose; None where it stays.
 
     A method that was worked out since may need less.

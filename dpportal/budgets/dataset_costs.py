@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.counted_rows import differences
-from dpportal.budgets.promises import AccountPromise, spent_elsewhere
+from dpportal.budgets.promises import AccountPromise, spent_on_linked_datasets
 from dpportal.datasets.models import Dataset
 from dpportal.platform.json_types import Json
 from dpportal.publications.draft import PUBLIC
@@ -23,10 +23,10 @@ def spent_so_far(dataset: Dataset) -> list[AccountPromise]:
     What other datasets of nearly the same people have spent comes after, as `AccountPromise.is_bound` says.
     """
     own = [AccountPromise.spent_of(budget) for budget in dataset.budgets.all() if budget.spent]
-    return [*own, *spent_elsewhere(dataset)]
+    return [*own, *spent_on_linked_datasets(dataset)]
 
 
-def told_beside(publication: ChargedPublication) -> Json:
+def cost_context(publication: ChargedPublication) -> Json:
     """For a public page: costs (see `spent_so_far`), others (the newest releases and running counts), other_count.
 
     differences: why the same number may differ between it and the others by more than noise; empty where it may not.

@@ -168,7 +168,7 @@ def reserve(
     if budget is None:
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition, booking.delta))
     if not is_granted_table(dataset):
-        raise BudgetRefusedError(refusals.read_anew_text())
+        raise BudgetRefusedError(refusals.read_again_text())
     entry = _append(budget, Kind.CHARGE, State.RESERVED, amount, booking, by)
     if not _change(enough.filter(pk=budget.pk), **_moved(entry, reserved=1), **fixed):
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition, booking.delta))

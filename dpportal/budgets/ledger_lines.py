@@ -6,11 +6,11 @@ from django.db.models import QuerySet
 
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.models import LedgerEntry
-from dpportal.history.canonical import Plain
+from dpportal.history.canonical import CanonicalValue
 from dpportal.history.chain import ChainedRows
 
 
-def _entered_first(entry: LedgerEntry) -> dict[str, Plain]:
+def _entered_first(entry: LedgerEntry) -> dict[str, CanonicalValue]:
     """Everything that never changes, as the first version wrote it: without the kind of loss and who is protected."""
     return {
         "dataset": str(entry.dataset_id),
@@ -26,7 +26,7 @@ def _entered_first(entry: LedgerEntry) -> dict[str, Plain]:
     }
 
 
-def _entered(entry: LedgerEntry) -> dict[str, Plain]:
+def _entered(entry: LedgerEntry) -> dict[str, CanonicalValue]:
     return {
         **_entered_first(entry),
         **({"delta": plain(entry.delta)} if entry.delta else {}),
@@ -40,16 +40,16 @@ def _entered_state(entry: LedgerEntry) -> str:
     return LedgerEntry.State.RESERVED.value if entry.settled_at else entry.state
 
 
-def _settled_first(entry: LedgerEntry) -> dict[str, Plain]:
+def _settled_first(entry: LedgerEntry) -> dict[str, CanonicalValue]:
     assert entry.settled_at is not None
     return {"state": entry.state, "settled_at": entry.settled_at.isoformat()}
 
 
-def _settled(entry: LedgerEntry) -> dict[str, Plain]:
+def _settled(entry: LedgerEntry) -> dict[str, CanonicalValue]:
     return {**_settled_first(entry), **_protection(entry)}
 
 
-def _protection(entry: LedgerEntry) -> dict[str, Plain]:
+def _protection(entry: LedgerEntry) -> dict[str, CanonicalValue]:
     """Whom the account protects: fixed once it has paid for anything."""
     budget = entry.budget
     return {

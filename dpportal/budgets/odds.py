@@ -153,10 +153,10 @@ class Odds:
                 "%(symbol)s %(total)s in all: including or leaving out one person makes any result at most %(factor)s "
                 "times more or less likely."
             )
-        return in_a_row((text % values, self._elsewhere_text, self._aside_text))
+        return in_a_row((text % values, self._linked_datasets_text, self._aside_text))
 
     @property
-    def _elsewhere_text(self) -> str:
+    def _linked_datasets_text(self) -> str:
         if not self.elsewhere:
             return ""
         text = _("This counts %(symbol)s %(elsewhere)s granted for the same people in other datasets.")

@@ -165,8 +165,8 @@ class OtherPromises:
         own, *bound = budget.dataset.bound_together
         others = [b for b in own.budgets.all() if b.is_used and b.pk != budget.pk]
         spent = [AccountPromise.spent_of(b) for b in others if b.spent]
-        spent_elsewhere = _spent_by(bound, budget.unit_column)
-        return cls((*spent, *spent_elsewhere), _publish_total([own, *bound]))
+        spent_on_linked_datasets = _spent_by(bound, budget.unit_column)
+        return cls((*spent, *spent_on_linked_datasets), _publish_total([own, *bound]))
 
     @property
     def without_amounts(self) -> OtherPromises:
@@ -212,7 +212,7 @@ class OtherPromises:
         }
 
 
-def spent_elsewhere(dataset: Dataset) -> list[AccountPromise]:
+def spent_on_linked_datasets(dataset: Dataset) -> list[AccountPromise]:
     """What other datasets of nearly the same people have spent; no column of theirs is named."""
     _own, *bound = dataset.bound_together
     return _spent_by(bound, "")

@@ -107,7 +107,7 @@ def being_read_text() -> str:
     )
 
 
-def read_anew_text() -> str:
+def read_again_text() -> str:
     """Why nothing is spent on a table that no grant was made for."""
     return _(
         "The table was read, or read in another way, after its budget was granted. Ask an administrator to look at it "

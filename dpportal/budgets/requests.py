@@ -23,7 +23,7 @@ from dpportal.notices.announcing import announce
 from dpportal.notices.events import Event, EventKind
 from dpportal.platform.stored_texts import in_site_language
 
-State = BudgetRequest.State
+RequestState = BudgetRequest.State
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def ask(dataset: Dataset, reason: str, by: User, draft: PricedDraft | None = Non
     draft: what it is to pay for, if that is planned already.
     """
     lock_dataset(dataset)
-    if dataset.budget_requests.filter(state=State.WAITING).exists():
+    if dataset.budget_requests.filter(state=RequestState.WAITING).exists():
         return False
     planned = {**asdict(draft), "margin": str(draft.margin)} if draft else {}
     request = BudgetRequest.objects.create(dataset=dataset, by=by, reason=reason, **planned)
@@ -84,7 +84,7 @@ def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:
     granted: how much, such as ε = 0.50, which need not be what was asked for.
     """
     answer = _("%(granted)s granted. %(reason)s") % {"granted": granted, "reason": reason}
-    return _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.GRANTED, answer)
+    return _answer(_waiting(request), RequestState.GRANTED, answer)
 
 
 @in_site_language
@@ -92,7 +92,7 @@ def announce_grant(dataset: Dataset, granted: str, reason: str) -> None:
     """Have the owner hear of a grant that nobody asked for, in its transaction."""
     text = _("The dataset “%(dataset)s”: %(granted)s. %(reason)s")
     said = text % {"dataset": dataset.name, "granted": granted, "reason": reason}
-    announce_decision(dataset, State.GRANTED, [dataset.owner], Words(_("A budget is granted"), said))
+    announce_decision(dataset, RequestState.GRANTED, [dataset.owner], Words(_("A budget is granted"), said))
 
 
 def waits(request: BudgetRequest) -> bool:
@@ -113,7 +113,7 @@ def answered_text() -> str:
 def decline(request: BudgetRequest, reason: str, by: User) -> bool:
     """Say no, with a reason. Returns whether the question still waited."""
     lock_dataset(request.dataset)
-    done = _answer(BudgetRequest.objects.filter(pk=request.pk, state=State.WAITING), State.DECLINED, reason)
+    done = _answer(_waiting(request), RequestState.DECLINED, reason)
     if done:
         audit.record(by, "declined a budget", request.dataset, reason)
     return done
@@ -127,14 +127,16 @@ def answer_was_read(dataset: Dataset, address: str, by: User) -> None:
 
 def waiting() -> QuerySet[BudgetRequest]:
     """The questions that nobody has answered, the oldest first; none of records that were deleted since."""
-    requests = BudgetRequest.objects.filter(state=State.WAITING).exclude(dataset__state=Dataset.State.ERASED)
+    requests = BudgetRequest.objects.filter(state=RequestState.WAITING).exclude(
+        dataset__state=Dataset.State.ERASED
+    )
     return requests.select_related("dataset__owner", "by").order_by("at")
 
 
 def answered(person: User) -> QuerySet[BudgetRequest]:
     """The answers to this curator's questions, of datasets that are still theirs."""
     datasets = Dataset.objects.open_to(person, Right.OWN)
-    own = BudgetRequest.objects.filter(by=person, dataset__in=datasets).exclude(state=State.WAITING)
+    own = BudgetRequest.objects.filter(by=person, dataset__in=datasets).exclude(state=RequestState.WAITING)
     return own.select_related("dataset").order_by("-answered_at")
 
 
@@ -145,12 +147,17 @@ def news(user: User) -> int:
     return answered(user).filter(seen=False).count() if user.is_curator else 0
 
 
-def _answer(requests: QuerySet[BudgetRequest], state: State, answer: str) -> bool:
+def _waiting(request: BudgetRequest) -> QuerySet[BudgetRequest]:
+    """The question, where nobody has answered it yet."""
+    return BudgetRequest.objects.filter(pk=request.pk, state=RequestState.WAITING)
+
+
+def _answer(requests: QuerySet[BudgetRequest], state: RequestState, answer: str) -> bool:
     request = requests.select_related("by", "dataset__owner").first()
     if request is None:
         return False
     requests.filter(pk=request.pk).update(state=state, answer=answer, answered_at=Now(), seen=False)
-    subject = _("Your budget is granted") if state == State.GRANTED else _("No budget is granted")
+    subject = _("Your budget is granted") if state == RequestState.GRANTED else _("No budget is granted")
     text = _("The answer for the dataset “%(dataset)s”: %(answer)s")
     words = {"dataset": request.dataset.name, "answer": answer}
     # Somebody whose right was taken back meanwhile hears nothing more of the dataset.
@@ -167,7 +174,7 @@ class Words(NamedTuple):
     text: str
 
 
-def announce_decision(dataset: Dataset, state: State, people: list[User], words: Words) -> None:
+def announce_decision(dataset: Dataset, state: RequestState, people: list[User], words: Words) -> None:
     """Have people hear that a budget of a dataset was granted or declined; programs are not told how much."""
     data = {"dataset": str(dataset.pk), "decision": state.value}
     path = reverse("budgets:ledger", args=[dataset.pk])

@@ -29,7 +29,7 @@ from mechanisms.domain import Boolean, Categorical
 
 RUNNING_COUNT = "stream"
 KINDS = {**dict(Release.Product.choices), RUNNING_COUNT: _("Running count")}
-Value = str | int
+FacetValue = str | int
 # Of Latin, Greek and Cyrillic letters.
 _ACCENT = re.compile("[\u0300-\u036f]")
 # What readers see in place of a column's name, by declaration and column.
@@ -96,7 +96,7 @@ def plain(text: str) -> str:
     )
 
 
-def _counted(values: Iterable[Value]) -> dict[Value, int]:
+def _counted(values: Iterable[FacetValue]) -> dict[FacetValue, int]:
     """In the values' order, which are all numbers or all texts."""
     numbers = Counter(value for value in values if value)
     return {value: numbers[value] for value in sorted(numbers)}
@@ -113,7 +113,7 @@ class Catalogue:
     titles: Mapping[str, str]
 
     @cached_property
-    def facets(self) -> dict[str, dict[Value, int]]:
+    def facets(self) -> dict[str, dict[FacetValue, int]]:
         """How many entries have each value, by what a search can name; what was left unsaid is no value."""
         return {
             "kind": _counted(entry.kind for entry in self.entries),

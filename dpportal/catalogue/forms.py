@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.catalogue.entries import KINDS, Catalogue, SearchQuery, Value
+from dpportal.catalogue.entries import KINDS, Catalogue, FacetValue, SearchQuery
 from dpportal.platform.listed_names import with_number
 
 EMPTY: Mapping[str, str | Promise] = MappingProxyType({})
@@ -61,7 +61,7 @@ class SearchForm(forms.Form):
         self,
         name: str,
         any_of_them: str | Promise,
-        numbers: Mapping[Value, int],
+        numbers: Mapping[FacetValue, int],
         names: Mapping[str, str | Promise] = EMPTY,
     ) -> None:
         """The values that there are, under their names if they have other ones: the most frequent, and the chosen."""

@@ -56,7 +56,7 @@ def remarks(check: BundleCheck) -> Iterator[Remark]:
         text = _("A newer release replaces it.")
         yield Remark(text, newer.get_absolute_url(), str(newer))
     if publication.is_public and _digest_today(publication) not in ("", check.release_sha256):
-        yield Remark(_written_anew(publication), address, _("To the newest files"))
+        yield Remark(_rewritten(publication), address, _("To the newest files"))
 
 
 def _publication(check: BundleCheck) -> Release | Stream | None:
@@ -79,7 +79,7 @@ def _digest_today(publication: Release | Stream) -> str:
     return str(file.sha256) if file else ""
 
 
-def _written_anew(publication: Release | Stream) -> str:
+def _rewritten(publication: Release | Stream) -> str:
     if isinstance(publication, Stream):
         return _("Its files were written anew since: periods were added, or texts changed.")
     return _("Its files were written anew since, with the same measurement: texts changed.")

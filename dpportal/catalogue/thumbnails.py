@@ -121,13 +121,13 @@ def changed() -> Iterator[str]:
     """The stored pictures that are not those that are drawn of what is published, by their question."""
     for stored in THUMBNAILS.jobs().filter(state=JobState.DONE).iterator(chunk_size=100):
         subject = stored.question.get("release") or stored.question.get("stream")
-        if stored.question.get("version") == DRAWING.version and not _is_drawn_so(
+        if stored.question.get("version") == DRAWING.version and not _is_current(
             stored.question, stored.answer
         ):
             yield str(subject)
 
 
-def _is_drawn_so(question: Mapping[str, Any], answer: Json | None) -> bool:
+def _is_current(question: Mapping[str, Any], answer: Json | None) -> bool:
     """Pictures of what is gone, and those that are empty, since nothing was public then, show nobody anything."""
     if not answer or not answer["marks"]:
         return True

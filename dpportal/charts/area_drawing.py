@@ -17,8 +17,8 @@ GAP = 7
 DARK = 0.8
 
 
-Point = tuple[float, float]
-Ring = list[Point]
+PixelPoint = tuple[float, float]
+PixelRing = list[PixelPoint]
 
 
 def area_drawing(figure: FigureJson, width: int) -> FigureJson:
@@ -58,7 +58,7 @@ def area_drawing(figure: FigureJson, width: int) -> FigureJson:
     }
 
 
-def rings(trace: Trace) -> Iterator[Ring]:
+def rings(trace: Trace) -> Iterator[PixelRing]:
     """The outlines of an area of `area_map`, which stand one after the other with nothing between them."""
     xs, ys = trace["x"], trace["y"]
     ends = [place for place, x in enumerate(xs) if x is None]
@@ -73,7 +73,7 @@ def frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
     return min(x), min(y), max(x) - min(x), max(y) - min(y)
 
 
-def _named(name: str, outlines: list[Ring], is_dark: bool) -> list[FigureJson]:
+def _named(name: str, outlines: list[PixelRing], is_dark: bool) -> list[FigureJson]:
     """Its name in the middle of its widest ring, where it lies inside; the pointer tells the others."""
     drawn = [ring for ring in outlines if ring]
     if not drawn:
@@ -88,12 +88,12 @@ def _named(name: str, outlines: list[Ring], is_dark: bool) -> list[FigureJson]:
     return [_text(name, x, y + 4, "middle") | {"strong": True, "colour": colour}]
 
 
-def _width(ring: Ring) -> float:
+def _width(ring: PixelRing) -> float:
     xs = [x for x, _y in ring]
     return max(xs) - min(xs)
 
 
-def _is_inside(place: Point, ring: Ring) -> bool:
+def _is_inside(place: PixelPoint, ring: PixelRing) -> bool:
     """Whether a line from the place to the right crosses the ring an odd number of times."""
     x, y = place
     edges = [(a, b) for a, b in pairwise([*ring, ring[0]]) if (a[1] > y) != (b[1] > y)]
@@ -112,7 +112,7 @@ def _places(legend: Sequence[FigureJson], width: int, top: float) -> Iterator[tu
         x += wide
 
 
-def _shapes(path: str, look: FigureJson, outlines: Sequence[Ring]) -> list[FigureJson]:
+def _shapes(path: str, look: FigureJson, outlines: Sequence[PixelRing]) -> list[FigureJson]:
     """An area or a swatch in its class; of one that is hatched the lines, then its outline, which has the pointer."""
     if "fillpattern" not in look:
         fill = look.get("fillcolor", "var(--accent)")
@@ -121,7 +121,7 @@ def _shapes(path: str, look: FigureJson, outlines: Sequence[Ring]) -> list[Figur
     return [lines, {"path": path, "fill": "var(--page)", "stroke": "var(--text)", "opacity": 0}]
 
 
-def hatching(outlines: Sequence[Ring]) -> str:
+def hatching(outlines: Sequence[PixelRing]) -> str:
     """Lines from below to above, GAP apart, within some rings; what lies in two of them is a hole."""
     edges = [edge for ring in outlines for edge in pairwise([*ring, ring[0]])]
     sums = [x + y for ring in outlines for x, y in ring]
@@ -136,7 +136,7 @@ def hatching(outlines: Sequence[Ring]) -> str:
     return "".join(path)
 
 
-def _crossings(edges: Sequence[tuple[Point, Point]], total: float) -> Iterator[float]:
+def _crossings(edges: Sequence[tuple[PixelPoint, PixelPoint]], total: float) -> Iterator[float]:
     """Where edges cross the line of all places whose sum of x and y is the total: across."""
     for (x0, y0), (x1, y1) in edges:
         before, after = x0 + y0 - total, x1 + y1 - total

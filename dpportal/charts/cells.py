@@ -14,7 +14,7 @@ from mechanisms.domain import Attribute, Domain
 LABELLED_CELLS = 100_000
 """Above so many cells a column's labels are not written out; its merged cells are named by their numbers."""
 
-Series = Mapping[str, np.ndarray]
+CountSeries = Mapping[str, np.ndarray]
 
 
 def shaped(domain: Domain, series: Mapping[str, np.ndarray | None]) -> dict[str, np.ndarray]:
@@ -83,7 +83,7 @@ def axes_and_panels(shape: Sequence[int], panels: int) -> tuple[tuple[int, ...],
     return tuple(sorted(by_size[-2:])), tuple(sorted(chosen))
 
 
-def marginal(series: Series, axes: Sequence[int]) -> dict[str, np.ndarray]:
+def marginal(series: CountSeries, axes: Sequence[int]) -> dict[str, np.ndarray]:
     """Sum each series over all axes but these; the result's axes are in the order given."""
     return {name: _marginal(counts, axes) for name, counts in series.items()}
 

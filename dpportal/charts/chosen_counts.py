@@ -28,7 +28,7 @@ from dpportal.charts.group_traces import (
     with_margins,
 )
 from dpportal.charts.largest_first import largest, largest_caption
-from dpportal.charts.own_cells import numbers_beside, own_cells
+from dpportal.charts.own_cells import own_cells, own_cells_sentence
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -69,7 +69,7 @@ class ChosenCounts:
     by: whose values make the groups; None: one group. shares: of each group's people, in percent. by_size: cells with
     most people first, of a column without an order. rest_half_width, group_half_width: of a group's people without
     those of one cell, and of all of them, where shares are drawn and all groups have one. not_drawn: which of the
-    portal's own cells are left out, as `own_cells.drawn_cells` says.
+    portal's own cells are left out, as `own_cells.cells_to_show` says.
     """
 
     along: Attribute
@@ -162,7 +162,7 @@ def _beside(chosen: ChosenCounts, groups: Sequence[int]) -> str:
     names, margins = group_names(chosen), shown_margins(chosen)
     own = margins[:, groups] if isinstance(margins, np.ndarray) else margins
     unit = PERCENT if chosen.shares else ""
-    return numbers_beside(
+    return own_cells_sentence(
         chosen.along, [names[g] for g in groups], shown_values(chosen)[:, groups], own, unit
     )
 

@@ -15,9 +15,9 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
-from dpportal.charts.cells import Series, marginal, merged, merged_labels, shaped, widths_within
+from dpportal.charts.cells import CountSeries, marginal, merged, merged_labels, shaped, widths_within
 from dpportal.charts.counted_word import counted_by, counted_word
-from dpportal.charts.own_cells import numbers_beside, own_cells
+from dpportal.charts.own_cells import own_cells, own_cells_sentence
 from dpportal.charts.panels import heat_maps, height_of, layout_of, panels_caption
 from dpportal.charts.partition import mark_blocks
 from dpportal.charts.style import (
@@ -90,7 +90,7 @@ def switched_figure(
 
 def _figure(
     domain: Domain,
-    series: Series,
+    series: CountSeries,
     half_width: int | None,
     partition: np.ndarray | None,
     *,
@@ -104,7 +104,7 @@ def _figure(
 
 
 def _bars(
-    attribute: Attribute, series: Series, half_width: int | None, partition: np.ndarray | None
+    attribute: Attribute, series: CountSeries, half_width: int | None, partition: np.ndarray | None
 ) -> Figure:
     labels = plain_all(cell_names(attribute))
     bars = [bar(kind, labels, y, unit=counted_word(), half_width=half_width) for kind, y in series.items()]
@@ -120,7 +120,7 @@ def _bars(
 
 
 def _steps(
-    attribute: Attribute, series: Series, half_width: int | None, partition: np.ndarray | None
+    attribute: Attribute, series: CountSeries, half_width: int | None, partition: np.ndarray | None
 ) -> Figure:
     (width,) = widths_within([attribute.size], MAX_STEPS)
     labels = plain_all(merged_labels(attribute, width, attribute.size))
@@ -145,7 +145,7 @@ def _steps(
         else _merged_caption(attribute.shown_name, width)
     )
     if single and attribute.ordered:
-        beside = numbers_beside(attribute, [""], series["noisy"][:, None], half_width)
+        beside = own_cells_sentence(attribute, [""], series["noisy"][:, None], half_width)
         caption = in_a_row([caption, beside])
     caption += _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
@@ -153,7 +153,11 @@ def _steps(
 
 
 def _panels(
-    domain: Domain, series: Series, half_width: int | None, partition: np.ndarray | None, is_switched: bool
+    domain: Domain,
+    series: CountSeries,
+    half_width: int | None,
+    partition: np.ndarray | None,
+    is_switched: bool,
 ) -> Figure:
     panels = layout_of(domain, len(series), MAX_NUMBERS)
     rows, begins = len(panels.cells()), first_spread(_possible(series))
@@ -213,7 +217,7 @@ def _residuals_caption(half_width: int | None, unit: str) -> str:
 
 
 def _residuals_by_cell(
-    attribute: Attribute, residuals: Series, half_width: int | None, unit: str
+    attribute: Attribute, residuals: CountSeries, half_width: int | None, unit: str
 ) -> go.Figure:
     labels = plain_all(cell_names(attribute))
     looks = {"noisy": ("circle", "var(--noisy)"), "synthetic": ("diamond-open", "var(--synthetic)")}
@@ -241,13 +245,13 @@ def _residuals_by_cell(
     return figure
 
 
-def _residuals(series: Series, kind: str) -> Iterator[np.ndarray]:
+def _residuals(series: CountSeries, kind: str) -> Iterator[np.ndarray]:
     """Released minus true counts, a run of cells at a time."""
     for released, true in runs_of(series[kind].reshape(-1), series["true"].reshape(-1)):
         yield released - true
 
 
-def _residual_histogram(series: Series, half_width: int | None, unit: str) -> go.Figure:
+def _residual_histogram(series: CountSeries, half_width: int | None, unit: str) -> go.Figure:
     if half_width is None:
         reach = max(1, *(int(np.abs(run).max()) for kind in RELEASED for run in _residuals(series, kind)))
     else:
@@ -366,7 +370,7 @@ def interval_caption(half_width: int | None, unit: str) -> str:
     return text % {"half_width": f"{half_width:,}", "unit": unit}
 
 
-def _dominated_caption(series: Series) -> str:
+def _dominated_caption(series: CountSeries) -> str:
     """What to do where one released count leaves the others flat on the axis; told by what is released alone."""
     released = _possible(series)
     smaller, largest = np.sort(released)[-2:] if released.size > 1 else (0, 0)
@@ -375,7 +379,7 @@ def _dominated_caption(series: Series) -> str:
     return " " + _("One cell stands far above the others: choose a square-root axis to see those.")
 
 
-def _possible(series: Series) -> np.ndarray:
+def _possible(series: CountSeries) -> np.ndarray:
     """The adjusted counts; the noisy ones where there are no others."""
     return series.get("synthetic", series["noisy"])
 

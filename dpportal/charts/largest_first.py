@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.lying_bars import MANY, WINDOW, names_fit
-from dpportal.charts.own_cells import DrawnCells
+from dpportal.charts.own_cells import ShownCells
 from mechanisms.arrays import Floats
 from mechanisms.domain import Attribute, Categorical, Domain
 from mechanisms.verify.chart_orders import largest_places
@@ -35,7 +35,7 @@ def largest_caption(shown: int, values: int) -> str:
     return text % {"shown": shown, "groups": values} if shown < values else ""
 
 
-def largest_cells(domain: Domain, axis: int, values: np.ndarray) -> DrawnCells:
+def largest_cells(domain: Domain, axis: int, values: np.ndarray) -> ShownCells:
     """Of one or two columns those cells that are drawn. axis: of the values that are sorted. values: noisy counts."""
     attribute = domain.attributes[axis]
     totals = values.sum(axis=tuple(other for other in range(values.ndim) if other != axis))
@@ -45,7 +45,7 @@ def largest_cells(domain: Domain, axis: int, values: np.ndarray) -> DrawnCells:
         attribute.name, values=tuple(names[place] for place in places), closed=True, title=attribute.title
     )
     others = [np.arange(size) for size in domain.shape]
-    return DrawnCells(
+    return ShownCells(
         tuple(shown if place == axis else other for place, other in enumerate(domain.attributes)),
         tuple(np.array(places) if place == axis else own for place, own in enumerate(others)),
         largest_caption(len(places), attribute.size),

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-Place = tuple[float, float]
+LinePoint = tuple[float, float]
 # Places of a line that are looked at beside a name.
 STEPS = 20
 
 
 def places_of_names(
-    lines: Sequence[Sequence[Place]], height: float, widths: Sequence[float], floor: float
-) -> list[Place]:
+    lines: Sequence[Sequence[LinePoint]], height: float, widths: Sequence[float], floor: float
+) -> list[LinePoint]:
     """A place on each line, in pixels of the drawing, beside which its name stands.
 
     height, widths: of names. Where all lines end within the height of their names, as ages do at nobody, names there
@@ -46,7 +46,7 @@ def places_of_names(
     ]
 
 
-def _clear_of(line: Sequence[Place], place: int, width: float, off: float) -> Place:
+def _clear_of(line: Sequence[LinePoint], place: int, width: float, off: float) -> LinePoint:
     """Beside a place of a line: so far under it (off > 0) or over it that it stays clear of a name so wide."""
     across, down = np.array(line).T
     under_name = np.interp(np.linspace(across[place], across[place] + width, STEPS), across, down)

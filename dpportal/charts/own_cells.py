@@ -23,7 +23,7 @@ NEARLY_NOBODY = 0.01
 
 
 @dataclass(frozen=True)
-class DrawnCells:
+class ShownCells:
     """attributes: as they are drawn. places: of each one's cells among those released. caption: what is not."""
 
     attributes: tuple[Attribute, ...]
@@ -44,7 +44,9 @@ def own_cells(attribute: Attribute) -> list[int]:
     return [cell for cell in (undeclared, missing) if cell is not None]
 
 
-def drawn_cells(attributes: Sequence[Attribute], values: Floats, margins: Sequence[int | None]) -> DrawnCells:
+def cells_to_show(
+    attributes: Sequence[Attribute], values: Floats, margins: Sequence[int | None]
+) -> ShownCells:
     """values: noisy counts by these columns, and any after them. margins: of the sum of a cell of each."""
     drawn, places, left = [], [], []
     for axis, (attribute, margin) in enumerate(zip(attributes, margins, strict=True)):
@@ -54,19 +56,19 @@ def drawn_cells(attributes: Sequence[Attribute], values: Floats, margins: Sequen
         left += [f"{cell_name(labels[cell])} ({attribute.shown_name})" for cell in empty]
         drawn.append(_without(attribute, empty))
         places.append(np.setdiff1d(np.arange(attribute.size), empty))
-    return DrawnCells(tuple(drawn), tuple(places), _caption(left))
+    return ShownCells(tuple(drawn), tuple(places), _caption(left))
 
 
-def cells_in_order(attributes: Sequence[Attribute], axis: int, caption: str) -> DrawnCells:
+def cells_in_order(attributes: Sequence[Attribute], axis: int, caption: str) -> ShownCells:
     """Without the portal's own cells of the ordered column of that place. caption: what is not drawn."""
     left = own_cells(attributes[axis])
     places = [np.arange(attribute.size) for attribute in attributes]
     places[axis] = np.setdiff1d(places[axis], left)
     drawn = [_without(each, left if place == axis else []) for place, each in enumerate(attributes)]
-    return DrawnCells(tuple(drawn), tuple(places), caption)
+    return ShownCells(tuple(drawn), tuple(places), caption)
 
 
-def numbers_beside(
+def own_cells_sentence(
     attribute: Attribute, groups: Sequence[str], values: Floats, margins: Floats | int | None, unit: str = ""
 ) -> str:
     """A sentence with the numbers of the portal's own cells, which have no place in a column's order.

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from plotly.subplots import make_subplots
 
 from dpportal.charts.cell_names import cell_names
-from dpportal.charts.cells import Series, axes_and_panels, marginal, merged, merged_labels, widths_within
+from dpportal.charts.cells import CountSeries, axes_and_panels, marginal, merged, merged_labels, widths_within
 from dpportal.charts.partition import mark_blocks_2d
 from dpportal.charts.style import hover, plain, plain_all, series_names
 from dpportal.platform.listed_names import in_a_row, joint, listed
@@ -76,7 +76,7 @@ def layout_of(domain: Domain, series: int, numbers: int) -> Panels:
 
 def heat_maps(
     panels: Panels,
-    series: Series,
+    series: CountSeries,
     *,
     half_width: int | None,
     unit: str,

@@ -24,7 +24,7 @@ from dpportal.charts.group_traces import (
     group_line,
 )
 from dpportal.charts.largest_first import is_long, largest_cells
-from dpportal.charts.own_cells import DrawnCells, cells_in_order, drawn_cells, numbers_beside
+from dpportal.charts.own_cells import ShownCells, cells_in_order, cells_to_show, own_cells_sentence
 from dpportal.charts.style import (
     Display,
     Figure,
@@ -72,14 +72,14 @@ def reader_figure(
 
 def _with_people(
     domain: Domain, values: np.ndarray, margins: Sequence[int | None] | None
-) -> DrawnCells | None:
+) -> ShownCells | None:
     """Without those of the portal's own cells in which perhaps nobody is."""
-    return None if margins is None else drawn_cells(domain.attributes, values, margins)
+    return None if margins is None else cells_to_show(domain.attributes, values, margins)
 
 
 def _sorted(
     axes: tuple[int, int] | None, domain: Domain, values: np.ndarray, _margins: object
-) -> DrawnCells | None:
+) -> ShownCells | None:
     """The largest first, along a column of many values without an order."""
     along = _axis_along(domain, axes)
     return (
@@ -95,7 +95,7 @@ def _in_order(
     domain: Domain,
     values: np.ndarray,
     _margins: object,
-) -> DrawnCells | None:
+) -> ShownCells | None:
     """Without the cells that have no place along an order whose cells have no label each, their numbers in words."""
     if (place := _axis_along(domain, axes)) is None:
         return None
@@ -105,7 +105,7 @@ def _in_order(
         return None
     groups = cell_names(domain.attributes[axes[1]]) if axes else [""]
     by_groups = values.transpose(axes or (0,)).reshape(along.size, len(groups))
-    said = numbers_beside(along, groups, by_groups, half_width)
+    said = own_cells_sentence(along, groups, by_groups, half_width)
     return cells_in_order(domain.attributes, place, said) if said else None
 
 

@@ -44,15 +44,15 @@ def thumbnail(figure: FigureJson) -> list[Mark]:
             return list(_shades(np.array(trace["z"], dtype=np.float64)))
         if trace.get("orientation") == "h":
             return mirrored(traces)
-        if _is_drawn(trace):
+        if _has_marks(trace):
             series = [
                 _numbers(other)
                 for other in traces
-                if _is_drawn(other)
+                if _has_marks(other)
                 and _go_together(trace, other)
                 and (other is trace or not _is_noise(other))
             ]
-            return _drawn_as(trace, series[:MOST_SERIES])
+            return _marks_of(trace, series[:MOST_SERIES])
     return []
 
 
@@ -135,7 +135,7 @@ def table(columns: Sequence[Sequence[float]]) -> list[Mark]:
     return [*heads, {"kind": "bar", "path": lines, "opacity": 0.3}]
 
 
-def _is_drawn(trace: FigureJson) -> bool:
+def _has_marks(trace: FigureJson) -> bool:
     """Bars, or a line or points that are no edge of a band."""
     if trace["type"] == "bar":
         return bool(_numbers(trace).size)
@@ -157,7 +157,7 @@ def _go_together(trace: FigureJson, other: FigureJson) -> bool:
     return all(trace.get(key) == other.get(key) for key in ("type", "mode", "xaxis", "yaxis"))
 
 
-def _drawn_as(trace: FigureJson, series: Sequence[Floats]) -> list[Mark]:
+def _marks_of(trace: FigureJson, series: Sequence[Floats]) -> list[Mark]:
     if trace["type"] == "bar":
         return grouped_bars(series)
     return [dots(series[0])] if trace.get("mode") == "markers" else lines(series)

@@ -61,7 +61,7 @@ def clear(traces: Sequence[LeftTrace]) -> bool:
     with _short_patience():
         for table in [each for each in left if _may_be_locked(each)]:
             _forget_samples(table)
-            if _write_anew(table):
+            if _rewrite(table):
                 done.add(table)
                 LeftTrace.objects.filter(pk__in=[trace.pk for trace in traces]).update(cleared=sorted(done))
         return done >= tables() and _clear_statistics()
@@ -121,7 +121,7 @@ def _forget_samples(table: str) -> None:
             )
 
 
-def _write_anew(table: str) -> bool:
+def _rewrite(table: str) -> bool:
     """Whether it was: who does not own a table is warned, and nothing is done."""
     with connection.cursor() as cursor:
         before = _file_of(table)
@@ -140,4 +140,4 @@ def _clear_statistics() -> bool:
     with connection.cursor() as cursor:
         cursor.execute(OWNS_DATABASE)
         owns = cursor.fetchone()[0]
-    return not owns or _write_anew(STATISTICS)
+    return not owns or _rewrite(STATISTICS)

@@ -19,7 +19,7 @@ from dpportal.tables import FileLook, ReadOptions, UploadFault, formats
 from dpportal.tables.facts import SeenLine
 from dpportal.tables.formats.frame import filled, is_note
 
-Role = Literal["title", "names", "row", "note"]
+LineRole = Literal["title", "names", "row", "note"]
 ROLES = {"title": _("title"), "names": _("names"), "row": _("row"), "note": _("note")}
 
 
@@ -29,7 +29,7 @@ class ShownLine:
 
     number: int
     fields: tuple[str, ...]
-    role: Role
+    role: LineRole
     is_first: bool = False
 
     @property
@@ -136,7 +136,7 @@ def _shown(lines: tuple[SeenLine, ...], look: FileLook, options: ReadOptions) ->
     above = next((line.number for line in look.first if line.number > look.title_lines), 1)
     last_name = above + look.header_lines - 1 if options.header else above - 1
     for line in lines:
-        role: Role = "row"
+        role: LineRole = "row"
         if line.number < above:
             role = "title"
         elif line.number <= last_name:

@@ -30,7 +30,7 @@ from dpportal.tables.connections.models import SharedTable
 from mechanisms import domain
 
 N = TypeVar("N", int, float)
-Ordered = TypeVar("Ordered", int, float, date)
+OrderedBound = TypeVar("OrderedBound", int, float, date)
 MAX_CELLS_OF_A_COLUMN = 10**6
 MAX_VALUES_TEXT = 500_000
 COMPLETE = "whole"
@@ -343,7 +343,7 @@ class AttributeForm(MisfitForm):
         return lower, upper
 
     @staticmethod
-    def _check_order(lower: Ordered, upper: Ordered) -> None:
+    def _check_order(lower: OrderedBound, upper: OrderedBound) -> None:
         if lower > upper:
             raise FieldError("upper", _("The lower limit is above the upper limit; exchange them."))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpportal.datasets.models import DomainVersion
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, State
+from dpportal.history.imprints import ImprintKind, StoredState
 
 OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore_case", "created_at")
 OF_COLUMN = ("position", "declaration", "filled_from_data")
@@ -24,7 +24,7 @@ def own_facts(version: DomainVersion) -> dict[str, Any]:
     return {name: getattr(version, name) for name in OWN}
 
 
-def _states(versions: Collection[str] | None) -> Iterator[tuple[str, State]]:
+def _states(versions: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
     frozen = DomainVersion.objects.filter(frozen=True).order_by("pk").prefetch_related("attributes")
     if versions is not None:
         frozen = frozen.filter(pk__in=versions)

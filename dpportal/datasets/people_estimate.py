@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from dpportal.platform.typed_numbers import NOT_WHOLE, WholeInput
+from dpportal.platform.typed_numbers import NOT_WHOLE, IntegerInput
 
 MOST_PEOPLE = 10**10
 
@@ -17,7 +17,7 @@ def people_field(*, label: object = None, required: bool = True) -> forms.Intege
         required=required,
         min_value=1,
         max_value=MOST_PEOPLE,
-        widget=WholeInput,
+        widget=IntegerInput,
         error_messages={"invalid": NOT_WHOLE},
         help_text=gettext_lazy(
             "From public knowledge, never from this table. Not published itself, but the method and the cost that "

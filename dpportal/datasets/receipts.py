@@ -18,7 +18,7 @@ from django.utils.translation import gettext_noop
 from dpportal.accounts.models import User
 from dpportal.datasets import erasure_journal, keys, records
 from dpportal.datasets.models import Dataset
-from dpportal.history.canonical import Plain, canonical
+from dpportal.history.canonical import CanonicalValue, canonical
 from dpportal.history.watched import WatchedManager
 from dpportal.platform import storage
 from dpportal.platform.journal import MemoryFaultError
@@ -82,12 +82,12 @@ def of(dataset_id: UUID) -> ErasureReceipt | None:
     return ErasureReceipt.objects.filter(pk=dataset_id).first()
 
 
-def destroy_key(dataset: Dataset, files: Plain, by: User, because: str) -> None:
+def destroy_key(dataset: Dataset, files: CanonicalValue, by: User, because: str) -> None:
     """Destroy the dataset's key, and write down that, and what of its records was there. For one transaction.
 
     files: from `files_of`, which asks the storage.
     """
-    facts: dict[str, Plain] = {
+    facts: dict[str, CanonicalValue] = {
         "what": ERASED,
         "dataset": str(dataset.pk),
         "name": dataset.name,
@@ -120,7 +120,7 @@ def remember(dataset_id: UUID) -> None:
         log.warning("an erasure is remembered later: %s", fault)
 
 
-def _key_facts(dataset: Dataset) -> Plain:
+def _key_facts(dataset: Dataset) -> CanonicalValue:
     """The key by the digest of its wrapped form, by which a copy of it in a backup is recognised."""
     key = keys.of(dataset.pk)
     if key is None:
@@ -128,7 +128,7 @@ def _key_facts(dataset: Dataset) -> Plain:
     return {"destroyed": True, "sha256_when_wrapped": hashlib.sha256(bytes(key.wrapped)).hexdigest()}
 
 
-def files_of(dataset: Dataset) -> Plain:
+def files_of(dataset: Dataset) -> CanonicalValue:
     """Each file with the digest of its head, in which every sealed file differs from all others; never its length."""
     try:
         return [

@@ -109,7 +109,7 @@ def _facts_of(name: str) -> FileFacts | None:
         return None
 
 
-def kept_json(name: str) -> Json | None:
+def stored_json(name: str) -> Json | None:
     """What `sealing.keep_json` stored; None if it is not there any more."""
     if not default_storage.exists(name):
         return None

@@ -22,9 +22,9 @@ from dpportal.datasets.record_files import (
     FileFacts,
     described,
     is_whole as is_whole,
-    kept_json,
     opened,
     piece as piece,
+    stored_json,
     waiting_lines as waiting_lines,
 )
 from dpportal.platform import storage
@@ -132,7 +132,7 @@ def look(dataset: Dataset, options: ReadOptions) -> FileLook:
     Raises UploadFault if it cannot be read so far.
     """
     name = f"{folder(dataset.pk)}/{LOOK}{json_digest([dataset.upload, options.to_json()])}.json"
-    if kept := kept_json(name):
+    if kept := stored_json(name):
         return FileLook.from_json(kept)
     limits = replace(_limits(), seconds=LOOK_SECONDS)
     with opened(dataset.upload) as source, storage.scratch_folder() as scratch:
@@ -380,7 +380,7 @@ def keep_comparison(dataset_id: UUID, release_id: UUID, comparison: Json) -> Non
 
 def comparison(dataset_id: UUID, release_id: UUID) -> Json | None:
     """What `keep_comparison` stored, or None if the records were erased since."""
-    return kept_json(comparison_name(dataset_id, release_id))
+    return stored_json(comparison_name(dataset_id, release_id))
 
 
 def described_files(dataset_id: UUID) -> list[FileFacts]:

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core.files.storage import default_storage
 
 from dpportal.datasets import records, sealing
-from dpportal.datasets.record_files import kept_json
+from dpportal.datasets.record_files import stored_json
 from dpportal.tables.fit import TableFit
 
 # Begins the names of their files.
@@ -21,7 +21,7 @@ def keep(dataset_id: UUID, digest: str, result: TableFit) -> None:
 
 def stored(dataset_id: UUID, digest: str) -> TableFit | None:
     """What `keep` stored, or None."""
-    kept = kept_json(name_of(dataset_id, digest))
+    kept = stored_json(name_of(dataset_id, digest))
     return None if kept is None else TableFit.from_json(kept)
 
 

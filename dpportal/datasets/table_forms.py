@@ -79,7 +79,7 @@ class RowForm(AttributeForm):
             field.label = LABELS.get(name, field.label)
             field.widget.attrs["aria-label"] = f"{field.label}{joint(':')}{column}"
 
-    def has_said(self) -> bool:
+    def has_changed_or_is_invalid(self) -> bool:
         """Whether the row says something else than is declared."""
         return not self.is_valid() or self.declared != self.before
 

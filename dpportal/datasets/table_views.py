@@ -64,7 +64,7 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 
 def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row], people: int | None) -> bool:
     """Declare what the rows say otherwise, and keep the estimate, or none of it; whether it was done."""
-    said = [row for row in rows if row.form.has_said()]
+    said = [row for row in rows if row.form.has_changed_or_is_invalid()]
     attributes = [row.attribute for row in said if row.attribute]
     ignored = [row.line["name"] for row in said if row.attribute is None]
     try:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.out_of_domain_forms import FieldError
-from dpportal.platform.typed_numbers import grouped_decimal_text, two_readings, whole_text
+from dpportal.platform.typed_numbers import grouped_decimal_text, integer_text, two_readings
 
 N = TypeVar("N", int, float)
 
@@ -25,7 +25,7 @@ def limit_read(field: str, text: str, number: type[N], *, is_typed: bool = True)
         raise FieldError(field, wrong % {"text": text.strip(), "whole": readings[0], "decimal": readings[1]})
     with suppress(ValueError, OverflowError):
         typed = text.strip()
-        bound = number(whole_text(typed) if number is int else grouped_decimal_text(typed))
+        bound = number(integer_text(typed) if number is int else grouped_decimal_text(typed))
         if math.isfinite(bound):
             return bound
     if number is int:

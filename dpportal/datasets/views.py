@@ -126,7 +126,7 @@ def connect_table(request: HttpRequest) -> HttpResponseBase:
         else:
             return redirect("datasets:home", dataset.pk)
     context = {"form": form, "offered": offered, "nav_section": "datasets"}
-    return render(request, "datasets/elsewhere.html", context, status=422 if form.errors else 200)
+    return render(request, "datasets/connect_table.html", context, status=422 if form.errors else 200)
 
 
 def _uploaded(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:

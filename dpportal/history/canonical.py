@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 # What is written alike everywhere: no floats, whose digits differ from language to language.
-Plain: TypeAlias = "str | int | bool | Sequence[Plain] | Mapping[str, Plain] | None"
+CanonicalValue: TypeAlias = (
+    "str | int | bool | Sequence[CanonicalValue] | Mapping[str, CanonicalValue] | None"
+)
 
 
-def canonical(facts: Mapping[str, Plain]) -> bytes:
+def canonical(facts: Mapping[str, CanonicalValue]) -> bytes:
     """RFC 8785 for facts without floats, with names of plain letters: sorted names, no blanks, UTF-8."""
     _require_plain(facts)
     return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def _require_plain(value: Plain) -> None:
+def _require_plain(value: CanonicalValue) -> None:
     if isinstance(value, float):
         raise TypeError("A float has no canonical digits; write it as text.")
     if isinstance(value, Mapping):

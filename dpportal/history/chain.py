@@ -19,12 +19,12 @@ from typing import Any, TypeAlias
 
 from django.db import connection, models, transaction
 
-from dpportal.history.canonical import Plain, canonical
+from dpportal.history.canonical import CanonicalValue, canonical
 from dpportal.history.models import Link
 from dpportal.platform.keyed import keyed_digest
 
 BATCH = 1000
-Facts: TypeAlias = "Callable[[Any], Mapping[str, Plain]]"
+FactsOf: TypeAlias = "Callable[[Any], Mapping[str, CanonicalValue]]"
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class ChainedRows:
 
     event: str
     rows: Callable[[], models.QuerySet[Any]]
-    forms: Sequence[Facts]
+    forms: Sequence[FactsOf]
 
-    def said(self, row: models.Model) -> dict[str, Plain]:
+    def said(self, row: models.Model) -> dict[str, CanonicalValue]:
         """What a row says today, and which row it is."""
         return self._said(row, self.forms[-1])
 
@@ -51,10 +51,10 @@ class ChainedRows:
         """The digests of what a row says in each form."""
         return [self._content(row, form) for form in self.forms]
 
-    def _content(self, row: models.Model, form: Facts) -> str:
+    def _content(self, row: models.Model, form: FactsOf) -> str:
         return sha256(canonical(self._said(row, form))).hexdigest()
 
-    def _said(self, row: models.Model, form: Facts) -> dict[str, Plain]:
+    def _said(self, row: models.Model, form: FactsOf) -> dict[str, CanonicalValue]:
         return {**form(row), "event": self.event, "line": row.pk}
 
 

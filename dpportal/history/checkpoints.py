@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.history import chain
-from dpportal.history.canonical import Plain, canonical
+from dpportal.history.canonical import CanonicalValue, canonical
 from dpportal.history.models import Link
 from dpportal.platform import durable_files
 from dpportal.platform.keyed import signing_keys
@@ -91,7 +91,7 @@ def made() -> bytes:
     position = (last.position or 0) if last else 0
     since = max(min(newest.position, position) if newest else 0, position - MOST_LINES)
     links = Link.objects.filter(position__gt=since, position__lte=position).order_by("position")
-    facts: dict[str, Plain] = {
+    facts: dict[str, CanonicalValue] = {
         "position": position,
         "digest": last.digest if last else "",
         "at": timezone.now().isoformat(timespec="seconds"),

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import transaction
 
 from dpportal.history import chain, imprints
-from dpportal.history.canonical import Plain
+from dpportal.history.canonical import CanonicalValue
 from dpportal.history.chain import ChainedRows
 from dpportal.history.models import Era, Imprint, Link
 
@@ -100,11 +100,11 @@ def contents(links: Sequence[Link]) -> dict[tuple[str, int], list[str]]:
     return found
 
 
-def _facts_first(era: Era) -> dict[str, Plain]:
+def _facts_first(era: Era) -> dict[str, CanonicalValue]:
     return {"at": era.at.isoformat(), "lines": era.lines, "things": era.things, "bound": era.bound}
 
 
-def _facts(era: Era) -> dict[str, Plain]:
+def _facts(era: Era) -> dict[str, CanonicalValue]:
     return {**_facts_first(era), "sealed": era.sealed}
 
 

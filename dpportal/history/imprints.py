@@ -19,13 +19,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from dpportal.history import chain
-from dpportal.history.canonical import Plain
+from dpportal.history.canonical import CanonicalValue
 from dpportal.history.models import Imprint
 from dpportal.platform.keyed import keyed_digest
 from dpportal.platform.sealed import UndecryptableValue
 
 # What a thing is, by the names of its parts: values that JSON can hold, times, amounts and identities.
-State: TypeAlias = "Mapping[str, object]"
+StoredState: TypeAlias = "Mapping[str, object]"
 Digests: TypeAlias = dict[str, str]
 BATCH = 500
 
@@ -41,7 +41,7 @@ class ImprintKind:
     """
 
     name: str
-    states: Callable[[Collection[str] | None], Iterator[tuple[str, State]]]
+    states: Callable[[Collection[str] | None], Iterator[tuple[str, StoredState]]]
     parts: Sequence[str] = ()
     entries: Sequence[str] = ()
     earlier: Sequence[int] = ()
@@ -70,7 +70,7 @@ def note(kind: ImprintKind, subjects: Collection[str], parts: Collection[str] | 
             _write(kind, batch, dict(kind.states(batch)), parts)
 
 
-def note_state(kind: ImprintKind, subject: str, state: State, parts: Collection[str] | None = None) -> None:
+def note_state(kind: ImprintKind, subject: str, state: StoredState, parts: Collection[str] | None = None) -> None:
     """The same of one thing whose state was read before."""
     with transaction.atomic():
         _write(kind, [subject], {subject: state}, parts)
@@ -79,7 +79,7 @@ def note_state(kind: ImprintKind, subject: str, state: State, parts: Collection[
 def _write(
     kind: ImprintKind,
     subjects: Collection[str],
-    states: Mapping[str, State],
+    states: Mapping[str, StoredState],
     parts: Collection[str] | None,
 ) -> None:
     newest, changed = newest_of(kind, subjects), []
@@ -117,7 +117,7 @@ def newest_of(kind: ImprintKind, subjects: Collection[str] | None = None) -> dic
     return dict(lines.values_list("subject", "digests").iterator(chunk_size=1000))
 
 
-def digests_of(kind: ImprintKind, subject: str, state: State, before: Digests) -> Digests:
+def digests_of(kind: ImprintKind, subject: str, state: StoredState, before: Digests) -> Digests:
     """The digest of each part. before: stands for parts that are sealed with a key that the portal does not have."""
     return {
         part: before.get(part, "")
@@ -207,7 +207,7 @@ def bind(kind: ImprintKind, is_known: bool) -> None:
             _keep(_changed(kind, subject, before, _bound(kind, subject, state, before)))
 
 
-def _bound(kind: ImprintKind, subject: str, state: State, before: Digests) -> Digests:
+def _bound(kind: ImprintKind, subject: str, state: StoredState, before: Digests) -> Digests:
     digests = digests_of(kind, subject, state, before)
     bound = dict(before) if kind.entries else {}
     for part, value in state.items():
@@ -225,7 +225,7 @@ def _earlier_digests(kind: ImprintKind, subject: str, part: str, value: object) 
             yield _digest(kind.name, subject, part, value[:length])
 
 
-def _facts(imprint: Imprint) -> dict[str, Plain]:
+def _facts(imprint: Imprint) -> dict[str, CanonicalValue]:
     return {
         "at": imprint.at.isoformat(),
         "kind": imprint.kind,

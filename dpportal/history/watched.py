@@ -13,7 +13,7 @@ from django.db import models, transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, State
+from dpportal.history.imprints import ImprintKind, StoredState
 from dpportal.platform.sealed import UndecryptableValue
 from dpportal.platform.storage import StorageFault
 
@@ -78,7 +78,7 @@ class Watch:
             str(model._meta.model_name), self.states, parts, begins_with_line=self.rows == EVERY
         )
 
-    def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
+    def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
         rows = self.model._base_manager.filter(self.rows).order_by("pk")
         if subjects is not None:
             rows = rows.filter(pk__in=subjects)
@@ -107,11 +107,11 @@ class Watch:
         parts = None if names is None else self.parts_of(names)
         imprints.note(self.kind, [str(key) for key in keys], parts)
 
-    def state_of(self, key: object) -> State | None:
+    def state_of(self, key: object) -> StoredState | None:
         """What a row is; None where there is none, or none that is noted."""
         return dict(self.states([str(key)])).get(str(key))
 
-    def note_changes(self, key: object, before: State | None) -> None:
+    def note_changes(self, key: object, before: StoredState | None) -> None:
         """Of a row that was saved with all its fields what they changed. before: `state_of` it then."""
         now = self.state_of(key) or {}
         if now != (before or {}):

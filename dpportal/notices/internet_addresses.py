@@ -15,10 +15,9 @@ from ipaddress import (
 )
 
 Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 
 # What a host in a private network may have; link-local addresses, where clouds answer for machines, are never called.
-PRIVATE: tuple[Network, ...] = tuple(
+PRIVATE: tuple[IPv4Network | IPv6Network, ...] = tuple(
     ip_network(text)
     for text in (
         *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8"),

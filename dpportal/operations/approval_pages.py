@@ -45,7 +45,7 @@ def approve(request: HttpRequest, approval_id: int) -> HttpResponseBase:
     """Have it done. A plan whose searches were outdated by an update of the portal waits for new ones."""
     approval = get_object_or_404(Approval, pk=approval_id)
     services.rehearse(approval)
-    if request.workings.awaited:  # type: ignore[attr-defined]
+    if request.searches.awaited:  # type: ignore[attr-defined]
         text = _("What this plan needs is being worked out anew. Approve it again in a minute.")
         messages.warning(request, text)
         return redirect("approvals")

@@ -121,7 +121,7 @@ def _next_step() -> Dataset | None:
     if dataset is None:
         _upload(curator)
     elif dataset.has_records:
-        return _made_ready(dataset, administrator)
+        return _prepared(dataset, administrator)
     elif dataset.state == Dataset.State.REFUSED:
         _read_again(dataset, curator)
     elif dataset.state != Dataset.State.CONVERTING:  # somebody cancelled it, or has uploaded the same
@@ -129,7 +129,7 @@ def _next_step() -> Dataset | None:
     return None
 
 
-def _made_ready(dataset: Dataset, administrator: User) -> Dataset | None:
+def _prepared(dataset: Dataset, administrator: User) -> Dataset | None:
     try:
         _declare_and_grant(dataset, administrator)
         if not examples.go_on(dataset):

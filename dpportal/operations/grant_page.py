@@ -45,7 +45,7 @@ MOST_DRAFTS = 10
 def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     """The request, what it is for, what was granted before, and the grant."""
     dataset = get_object_or_404(Dataset, pk=dataset_id)
-    form = GrantForm(request.POST or None, dataset=dataset, initial=_wanted_delta(dataset))
+    form = GrantForm(request.POST or None, dataset=dataset, initial=_requested_delta(dataset))
     by = current_user(request)
     if request.method == "POST" and _waits(form, by):
         messages.info(request, _("Asked for a second person. Nothing is granted before it is approved."))
@@ -94,7 +94,7 @@ def reduction(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
     if _saved(form, current_user(request)):
         messages.success(request, _("Taken back. It is a line of the ledger."))
         return redirect("office")
-    return _shown(request, dataset, GrantForm(dataset=dataset, initial=_wanted_delta(dataset)), form)
+    return _shown(request, dataset, GrantForm(dataset=dataset, initial=_requested_delta(dataset)), form)
 
 
 @administrator_required
@@ -142,7 +142,7 @@ def _request_of(dataset: Dataset) -> BudgetRequest | None:
     return waiting
 
 
-def _wanted_delta(dataset: Dataset) -> Json:
+def _requested_delta(dataset: Dataset) -> Json:
     """What the form begins with: the δ that was asked for is typed already."""
     waiting = _request_of(dataset)
     return {"delta": plain(waiting.delta)} if waiting and waiting.delta else {}

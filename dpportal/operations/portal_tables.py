@@ -22,7 +22,7 @@ from dpportal.operations import sqlite_clauses
 
 # What a database says of each table: a default, an expression of an index or a constraint can call a function. Django's
 # migrations number the rows of a set with other integers than its models say.
-Parts: TypeAlias = "dict[str, set[str]]"
+PartsOfTables: TypeAlias = "dict[str, set[str]]"
 POSTGRESQL = """
 WITH tables AS (
   SELECT oid, relname FROM pg_catalog.pg_class
@@ -103,7 +103,7 @@ def _difference(table: str, lacking: set[str], more: set[str]) -> Iterator[str]:
         yield text % {"table": table, "parts": "; ".join(sorted(more))}
 
 
-def _wanted() -> Parts:
+def _wanted() -> PartsOfTables:
     """What the database says of tables as the models have them."""
     if connection.vendor == "sqlite":
         memory = type(connections[DEFAULT_DB_ALIAS])(
@@ -131,7 +131,7 @@ def _make(wrapper: BaseDatabaseWrapper) -> None:
                 editor.create_model(model)
 
 
-def _parts(wrapper: BaseDatabaseWrapper, schema: str = "") -> Parts:
+def _parts(wrapper: BaseDatabaseWrapper, schema: str = "") -> PartsOfTables:
     """schema: an expression for its key; SQLite has one."""
     with wrapper.cursor() as cursor:
         if wrapper.vendor == "sqlite":
@@ -140,7 +140,7 @@ def _parts(wrapper: BaseDatabaseWrapper, schema: str = "") -> Parts:
         cursor.execute(f"SELECT {schema}")
         [(key,)] = cursor.fetchall()
         cursor.execute(POSTGRESQL, {"schema": key, "tables": names()})
-        found: Parts = defaultdict(set)
+        found: PartsOfTables = defaultdict(set)
         for table, part in cursor.fetchall():
             found[table].add(part)
     return defaultdict(set, {table: set(_without_casts(parts)) for table, parts in found.items()})
@@ -156,9 +156,9 @@ def _without_casts(parts: set[str]) -> Iterator[str]:
     return (_CAST_OF_LIST.sub(r"\1", _CAST.sub(uncast, part)) for part in parts)
 
 
-def _read(rows: list[tuple[str, str, str]]) -> Parts:
+def _read(rows: list[tuple[str, str, str]]) -> PartsOfTables:
     """What SQLite's own statements say."""
-    found: Parts = defaultdict(set)
+    found: PartsOfTables = defaultdict(set)
     for table, kind, statement in rows:
         if kind == "table":
             found[table].update(sqlite_clauses.of_table(statement))

@@ -55,7 +55,7 @@ ORPHANS_AFTER = timedelta(hours=3)
 # More than the clocks of a file server and of the portal may: what is dated further ahead has another's date.
 CLOCKS_DIFFER = timedelta(hours=3)
 # Whether files are meant, by when they were written.
-Written = Callable[[datetime], bool]
+WasWritten = Callable[[datetime], bool]
 NAMED_BY_CONTENT = (f"{matrices.FOLDER}/", f"{strategies.FOLDER}/")
 FILES_EVERY_SECONDS = 3600.0
 
@@ -195,7 +195,7 @@ def dated_ahead() -> Iterator[str]:
     return _unnamed(lambda written: written > now + CLOCKS_DIFFER)
 
 
-def _unnamed(is_meant: Written) -> Iterator[str]:
+def _unnamed(is_meant: WasWritten) -> Iterator[str]:
     # Asked before rows are: what a job stores, and points to, in between is known.
     in_work = _files_in_work()
     searches_end = not strategies.STRATEGIES.jobs().filter(state=JobState.RUNNING).exists()
@@ -224,7 +224,7 @@ def _files_in_work() -> set[str]:
     return {name for folder in folders for name in storage.names_under(folder)}
 
 
-def _orphaned_records(is_meant: Written, known: set[str]) -> Iterator[str]:
+def _orphaned_records(is_meant: WasWritten, known: set[str]) -> Iterator[str]:
     """What nothing names; nothing at all while it cannot be known what the memory names."""
     try:
         known |= execution.pending_files()
@@ -242,7 +242,7 @@ def _orphaned_records(is_meant: Written, known: set[str]) -> Iterator[str]:
     yield from storage.orphans("uploads", known, is_meant)
     yield from storage.orphans("records", known, is_meant)
     for release in Release.objects.only("pk", "result").iterator(chunk_size=1000):
-        known |= file_imprints.names_beside(release)
+        known |= file_imprints.names_without_rows(release)
     yield from storage.orphans("releases", known, is_meant)
 
 

@@ -114,7 +114,7 @@ def damaged_charges() -> Iterator[str]:
                 yield _("Charge %(key)s in the memory: %(fault)s") % {"key": key, "fault": fault}
         for place in journal.names(f"{charge_places.FOLDER}/{dataset_id}"):
             try:
-                charge_places.require_whole(dataset_id, place)
+                charge_places.require_all_places(dataset_id, place)
             except MemoryFaultError as fault:
                 text = _("Place %(place)s of dataset %(dataset)s in the memory: %(fault)s")
                 yield text % {"place": place, "dataset": dataset_id, "fault": fault}

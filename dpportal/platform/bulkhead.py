@@ -10,7 +10,7 @@ from typing import TypeVar
 # So many calls to one place are under way at a time, and a page waits so long for one; others find other threads.
 PLACES, PATIENCE_SECONDS = 4, 5.0
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 class HangsError(Exception):
@@ -36,7 +36,7 @@ class Bulkhead:
         """Make calls directly again."""
         self._threads = None
 
-    def call(self, function: Callable[[], Result], seconds: float | None = None) -> Result:
+    def call(self, function: Callable[[], T], seconds: float | None = None) -> T:
         """What the function returns or raises. Raises HangsError; the call may still be done afterwards.
 
         seconds: how long a page waits once it is its turn, if not as long as for all others. Else pages that wait for
@@ -60,7 +60,7 @@ class Bulkhead:
             future.add_done_callback(self._came_back)
         raise HangsError
 
-    def _came_back(self, _future: Future[Result]) -> None:
+    def _came_back(self, _future: Future[T]) -> None:
         self._count(-1)
 
     def _count(self, change: int) -> None:
@@ -68,10 +68,10 @@ class Bulkhead:
             self._stuck += change
 
 
-def _announcing(begun: threading.Event, function: Callable[[], Result]) -> Callable[[], Result]:
+def _announcing(begun: threading.Event, function: Callable[[], T]) -> Callable[[], T]:
     """The function, which says first that it is its turn."""
 
-    def announced() -> Result:
+    def announced() -> T:
         begun.set()
         return function()
 

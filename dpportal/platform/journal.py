@@ -34,7 +34,7 @@ OWN_NAME = re.compile(r"[0-9a-z]+(?:[.-][0-9a-z]+)*")
 # Each file is padded to a multiple of so many bytes.
 STEP = 2048
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 
 class MemoryFaultError(Exception):
@@ -196,7 +196,7 @@ def remedy() -> str:
     )
 
 
-def _reach(name: str, act: Callable[[], Result]) -> Result:
+def _reach(name: str, act: Callable[[], T]) -> T:
     """Do something with the folder. Raises MemoryFaultError for every fault of the disk.
 
     A call that a web request gave up on may still be done later, as if the process had died right after it.

@@ -248,7 +248,7 @@ def keep_all(files: Mapping[str, Path]) -> None:
         folders = {target.parent for target in targets}
         for folder in folders:
             make_folder(folder)
-        parts = {_complete_beside(target, path): target for target, path in targets.items()}
+        parts = {_complete_copy(target, path): target for target, path in targets.items()}
         for part, target in parts.items():
             part.replace(target)
         for folder in folders:
@@ -262,7 +262,7 @@ def _upload(path: Path, name: str) -> None:
         default_storage.save(name, File(file))
 
 
-def _complete_beside(target: Path, path: Path) -> Path:
+def _complete_copy(target: Path, path: Path) -> Path:
     """A file of the target's folder with this content, which the disk has."""
     part = target.with_name(f"{target.name}.{uuid.uuid4().hex}{PART}")
     shutil.move(path, part)  # a rename, or a copy when the scratch folder is on another disk

@@ -164,7 +164,7 @@ class Guard:
     def _wanted(self, vendor: str) -> dict[str, str]:
         """As `_installed` has it where all is as this version makes it."""
         chosen = [each for each in self.triggers if vendor in each.vendors]
-        kept = _kept_by_postgresql if vendor == "postgresql" else "".join
+        kept = _normalised_statements if vendor == "postgresql" else "".join
         return {each.trigger(self.prefix): kept(each.making(self.prefix, vendor)) for each in chosen}
 
     def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str]:
@@ -177,7 +177,7 @@ class Guard:
         with connection.cursor() as cursor:
             cursor.execute(having[connection.vendor], [f"{self.prefix}%"])
             for name, *texts in cursor.fetchall():
-                text = _as_kept(*texts) if connection.vendor == "postgresql" else texts[0]
+                text = _normalised(*texts) if connection.vendor == "postgresql" else texts[0]
                 found[name] = found.get(name, "") + text
         return found
 
@@ -196,13 +196,13 @@ class Guard:
                 yield from each.making(self.prefix, vendor)
 
 
-def _kept_by_postgresql(statements: Iterator[str]) -> str:
-    """The statements of a trigger as `_as_kept` gives them."""
+def _normalised_statements(statements: Iterator[str]) -> str:
+    """The statements of a trigger as `_normalised` gives them."""
     function, trigger = statements
-    return _as_kept(function.split("$$")[1], trigger)
+    return _normalised(function.split("$$")[1], trigger)
 
 
-def _as_kept(body: str, trigger: str, *switched_off: bool) -> str:
+def _normalised(body: str, trigger: str, *switched_off: bool) -> str:
     """The text of a function and of its trigger, whichever marks the server sets around names and conditions."""
     plain = " ".join(trigger.translate(MARKS).lower().split())
     return f"{body}\n{plain}{'off' if any(switched_off) else ''}"

@@ -31,7 +31,7 @@ def decimal_text(text: str) -> str:
     return typed.replace(",", ".") if _COMMA.fullmatch(typed) else text
 
 
-def whole_text(text: str) -> str:
+def integer_text(text: str) -> str:
     """Without the marks between groups of three digits; any other text as it is."""
     typed = text.strip()
     return re.sub(f"[{_MARKS}]", "", typed) if _GROUPED.fullmatch(typed) else text
@@ -47,7 +47,7 @@ def grouped_decimal_text(text: str) -> str:
         return f"{re.sub(f'[{_MARKS}]', '', found[1])}.{found[3]}"
     grouped = _GROUPED.fullmatch(typed)
     is_whole = grouped and (grouped[1] not in ".," or typed.count(grouped[1]) > 1)
-    return whole_text(text) if is_whole else decimal_text(text)
+    return integer_text(text) if is_whole else decimal_text(text)
 
 
 def two_readings(text: str) -> tuple[str, str] | None:
@@ -84,10 +84,10 @@ class DecimalInput(_TypedInput):
         return decimal_text(text)
 
 
-class WholeInput(_TypedInput):
+class IntegerInput(_TypedInput):
     """A field for a whole number, perhaps with marks between thousands."""
 
     inputmode = "numeric"
 
     def read(self, text: str) -> str:
-        return whole_text(text)
+        return integer_text(text)

@@ -152,8 +152,7 @@ class Metadata:
         assert published is not None
         return cls(
             title=str(publication),
-            kind=_("%(what)s of %(dataset)s, %(loss)s")
-            % {"what": what, "dataset": publication.dataset.name, "loss": loss},
+            kind=kind_text(publication, what, loss),
             author=publication.created_by.public_name,
             published=published.date(),
             address=request.build_absolute_uri(publication.get_absolute_url()),
@@ -234,3 +233,12 @@ class Metadata:
 def _line(text: str) -> str:
     """On one line, so that it can neither end a field nor begin one."""
     return " ".join(text.split())
+
+
+def kind_text(publication: Publication, what: str, loss: str) -> str:
+    """What it is, of which dataset, and its loss."""
+    return _("%(what)s of %(dataset)s, %(loss)s") % {
+        "what": what,
+        "dataset": publication.dataset.name,
+        "loss": loss,
+    }

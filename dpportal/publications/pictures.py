@@ -54,8 +54,9 @@ def _source(metadata: Metadata) -> str:
     parts = [
         _("Data of %(period)s") % {"period": about.period} if about.period else "",
         about.publisher,
-        _("Source: %(author)s. %(kind)s. %(link)s")
-        % {"author": metadata.author, "kind": metadata.kind, "link": metadata.link},
+        _("Source: %(author)s") % {"author": metadata.author},
+        metadata.kind,
+        metadata.link,
         _("Licence: %(name)s") % {"name": about.terms.name} if about.terms else "",
     ]
     return joint(".").join(filter(None, parts))

@@ -17,19 +17,19 @@ from mechanisms.deferred_search import taken_from
 
 MOST_KEYS = 40
 P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+PublicationView = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
-def from_workers(view: View[P]) -> View[P]:
+def from_workers(view: PublicationView[P]) -> PublicationView[P]:
     """While the view runs, what a plan searches for long is taken from workers and never worked out.
 
-    `request.workings` tells the template what is awaited.
+    `request.searches` tells the template what is awaited.
     """
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         store = search_cache.SearchResults()
-        request.workings = store  # type: ignore[attr-defined]
+        request.searches = store  # type: ignore[attr-defined]
         with taken_from(store):
             return view(request, *args, **kwargs)
 
@@ -61,7 +61,7 @@ def awaited(request: HttpRequest) -> HttpResponse:
     left = search_cache.active(keys)
     store = search_cache.SearchResults()
     store.awaited = left
-    response = render(request, "_workings.html", {"workings": store})
+    response = render(request, "_search_progress.html", {"searches": store})
     if len(left) < len(keys):
         response["HX-Trigger"] = "strategies:found"
     return response

@@ -61,10 +61,10 @@ class DisplayTexts:
 
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""
-        return _said_of(release) == self.said
+        return _text_digests_of(release) == self.said
 
 
-def _said_of(release: Release) -> TextDigests:
+def _text_digests_of(release: Release) -> TextDigests:
     return TextDigests(release.words, release.promises, release.spending)
 
 
@@ -80,7 +80,7 @@ def offered_files(release: Release, words: DisplayTexts) -> Sequence[Artifact]:
     Where the page says something else since they were written, these are the former files until the new ones are
     there; see `WrittenFiles`.
     """
-    written = WrittenFiles(_said_of(release), release.words_at, release.job.state == JobState.FAILED)
+    written = WrittenFiles(_text_digests_of(release), release.words_at, release.job.state == JobState.FAILED)
     return list(release.artifacts.all()) if written.stay(release, words.said) else []
 
 
@@ -123,7 +123,7 @@ def outdated(releases: QuerySet[Release]) -> list[Release]:
         about = shown.get(release.dataset_id, About())
         words = DisplayTexts.of(release, about, promises[paying])
         # Texts and promises do not wait for the next time.
-        pauses = _said_of(release)[:2] == words.said[:2] and _pauses(release, now)
+        pauses = _text_digests_of(release)[:2] == words.said[:2] and _pauses(release, now)
         if not words.are_in(release) and not pauses:
             changed.append(release)
     return changed

@@ -132,7 +132,7 @@ def measure(release_id: UUID, claim: Claim) -> None:
     if not ledger.is_granted_table(
         release.dataset
     ):  # it was reserved, and then an administrator had it follow another
-        raise BudgetOnHoldError(refusals.read_anew_text())
+        raise BudgetOnHoldError(refusals.read_again_text())
     if not release.dataset.has_records:
         raise JobFailedError(_(NO_RECORDS))
     runner, plan, noise = runner_of(release), confirmed_plan(release), secret_noise()

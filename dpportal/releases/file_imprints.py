@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, State
+from dpportal.history.imprints import ImprintKind, StoredState
 from dpportal.platform.stored_digests import digest_of
 from dpportal.releases import results
 from dpportal.releases.models import Release
@@ -16,10 +16,10 @@ ENTRIES = ("stored", "sha256", "size", "about")
 
 def beside(release: Release) -> dict[str, str]:
     """The digests of the files that no row points to; read while no row is locked."""
-    return {name: digest for name in names_beside(release) if (digest := digest_of(name))}
+    return {name: digest for name in names_without_rows(release) if (digest := digest_of(name))}
 
 
-def names_beside(release: Release) -> set[str]:
+def names_without_rows(release: Release) -> set[str]:
     """What these files are called, whether they are there or not."""
     return {results.page_name(release), *stored_estimates.stored_names(release)}
 
@@ -33,7 +33,7 @@ def _rows(release: Release) -> dict[str, object]:
     return {file.name: [getattr(file, name) for name in ENTRIES] for file in release.artifacts.all()}
 
 
-def _states(releases: Collection[str] | None) -> Iterator[tuple[str, State]]:
+def _states(releases: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
     rows = Release.objects.filter(artifacts__isnull=False).distinct().order_by("pk")
     rows = rows.only("pk", "result").prefetch_related("artifacts")
     if releases is not None:

@@ -12,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from dpportal.budgets.dataset_costs import told_beside
+from dpportal.budgets.dataset_costs import cost_context
 from dpportal.charts.report import stilled
 from dpportal.charts.screens import for_screens
 from dpportal.datasets.access import may_read
@@ -127,7 +127,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
     files = offered_files(release, words)
     context = {
         **pages.context(request, release, files),
-        **told_beside(release),
+        **cost_context(release),
         "release": release,
         "product": product_of(release),
         "plan": plan,
@@ -142,7 +142,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "chosen": chosen_columns(release),
         "artifacts": files,
         "are_current": words.are_in(release),
-        "shown": {**drawn, "chart": _first_drawn(drawn)},
+        "shown": {**drawn, "chart": _first_still_chart(drawn)},
         "query": asked(request),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }
@@ -154,7 +154,7 @@ def _drawn(shown: Json, not_still: Collection[str]) -> Json:
     return {name: part if name in not_still else stilled(part, for_screens) for name, part in shown.items()}
 
 
-def _first_drawn(drawn: Json) -> str:
+def _first_still_chart(drawn: Json) -> str:
     """The name of the chart that the list of the page's parts leads to; empty without one."""
     return next((name for name, figure in figures_of(drawn).items() if "drawing" in figure), "")
 

@@ -27,7 +27,7 @@ from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.platform.stored_texts import translated
 from dpportal.serving import early_refusals
 from dpportal.serving.early_refusals import Answer
-from dpportal.serving.handler import Message, PortalHandler, Receive, Scope, Send
+from dpportal.serving.handler import AsgiScope, Message, PortalHandler, Receive, Send
 from dpportal.serving.programs import PROGRAMS
 from dpportal.serving.request_body import (
     ANYONE_BYTES,
@@ -77,7 +77,7 @@ class AdmissionControl:
         # Bytes of files that were announced and may still have to be written, in this process.
         self.promised = 0
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # WebSocket, of which the portal has none
             await send({"type": "websocket.close"})
             return
@@ -95,7 +95,7 @@ class AdmissionControl:
         except _UnreadError:
             return
 
-    async def _allowance(self, scope: Scope) -> Allowance:
+    async def _allowance(self, scope: AsgiScope) -> Allowance:
         """What this request may bring. The sender is looked up only for a large one. Raises RefusedError."""
         announced = length(scope)
         if announced is not None and announced <= ANYONE_BYTES:
@@ -130,7 +130,7 @@ def _too_many(person: int) -> BodyRefusedError:
     return BodyRefusedError(429, text, {"Retry-After": str(wait)})
 
 
-def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
+def _allowed(scope: AsgiScope, announced: int, promised: int) -> Allowance:
     """The allowance of the session's user at this address. Raises RefusedError where the disk has no space for it.
 
     promised: what other requests of this process announced.
@@ -164,7 +164,7 @@ def _allowed(scope: Scope, announced: int, promised: int) -> Allowance:
     return Allowance(taken() + FORM_BYTES, user.pk, announced)
 
 
-async def _end(scope: Scope, refusal: BodyRefusedError, receive: Receive, send: _Sender) -> None:
+async def _end(scope: AsgiScope, refusal: BodyRefusedError, receive: Receive, send: _Sender) -> None:
     """Say why, and give the sender time to hear it."""
     with suppress(_UnreadError):
         await _refuse(scope, refusal, send)
@@ -189,7 +189,7 @@ class _Sender:
             raise _UnreadError from None
 
 
-async def _refuse(scope: Scope, refusal: BodyRefusedError, send: _Sender) -> None:
+async def _refuse(scope: AsgiScope, refusal: BodyRefusedError, send: _Sender) -> None:
     # In a thread: the first translation of a process takes a while, and others are answered meanwhile.
     media_type, body = await asyncio.to_thread(_answer, ASGIRequest(scope, BytesIO()), refusal)
     headers = [

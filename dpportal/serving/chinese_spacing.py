@@ -63,11 +63,11 @@ def _set(response: HttpResponseBase) -> None:
         return
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
     if is_page and (get_language() or "").startswith("zh"):
-        page = spaced(response.content.decode(response.charset), own_texts.found(is_set_anew))
+        page = spaced(response.content.decode(response.charset), own_texts.found(needs_spacing))
         response.content = page.encode(response.charset)
 
 
-def is_set_anew(text: str) -> bool:
+def needs_spacing(text: str) -> bool:
     """Whether the text would not stay as it is."""
     return bool(_SUPERFLUOUS.search(text) or _PER_CENT.search(text))
 

@@ -17,7 +17,7 @@ from gunicorn.workers import gasgi
 
 from dpportal.serving import early_refusals
 
-Headers = Iterable[tuple[str, str]]
+HttpHeaders = Iterable[tuple[str, str]]
 
 # A connection has so long to send the head of its first request. Between later ones Gunicorn's keepalive counts.
 HEAD_SECONDS = 10.0
@@ -45,7 +45,7 @@ class Protocol(ASGIProtocol):  # type: ignore[misc]
         super().connection_lost(exc)
         self.worker.tidy_later()
 
-    def _send_error_response(self, status: int, _message: str, extra_headers: Headers = ()) -> None:
+    def _send_error_response(self, status: int, _message: str, extra_headers: HttpHeaders = ()) -> None:
         """Instead of Gunicorn's plain text, which may repeat what was sent."""
         answer = early_refusals.answer(status, self.path)
         headers = {

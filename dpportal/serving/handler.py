@@ -30,11 +30,11 @@ MOST_WAITING = 50
 AGAIN_IN = "again_in"
 
 # ASGI's words for what is known of a connection, and for what is sent over it.
-Scope = MutableMapping[str, Any]
+AsgiScope = MutableMapping[str, Any]
 Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Result = TypeVar("Result")
+T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
@@ -54,7 +54,7 @@ class PortalHandler(ASGIHandler):
         self.threads = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self.in_flight = InFlight()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         try:
             body = await self.read_body(receive)
         except RequestAborted:
@@ -90,11 +90,11 @@ class PortalHandler(ASGIHandler):
             body.discard()
             raise
 
-    async def run(self, function: Callable[[*Ts], Result], *arguments: *Ts) -> Result:
+    async def run(self, function: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Call it in one of the threads."""
         return await asyncio.get_running_loop().run_in_executor(self.threads, function, *arguments)
 
-    def _respond(self, scope: Scope, body: IO[bytes]) -> HttpResponseBase:
+    def _respond(self, scope: AsgiScope, body: IO[bytes]) -> HttpResponseBase:
         """The whole answer, or for a file its head; no connection to the database stays open."""
         set_script_prefix(get_script_prefix(scope))
         request_started.send(sender=self.__class__, scope=scope)

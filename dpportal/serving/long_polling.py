@@ -13,7 +13,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from dpportal.serving.handler import AGAIN_IN, Scope
+from dpportal.serving.handler import AGAIN_IN, AsgiScope
 
 PAUSE_SECONDS = 0.7
 # Proxies give up after a minute or so.
@@ -25,7 +25,7 @@ R = TypeVar("R", bound=HttpResponseBase)
 def wait(request: HttpRequest, response: R, seconds: float) -> R:
     """Have the request answered again soon, unless it has waited for so many seconds already."""
     if isinstance(request, ASGIRequest):
-        scope = cast(Scope, request.scope)
+        scope = cast(AsgiScope, request.scope)
         until = scope.setdefault(_UNTIL, time.monotonic() + min(seconds, MOST_SECONDS))
         if time.monotonic() < until:
             setattr(response, AGAIN_IN, PAUSE_SECONDS)

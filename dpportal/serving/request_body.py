@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 
 from dpportal.platform import storage
-from dpportal.serving.handler import Message, Receive, Scope
+from dpportal.serving.handler import AsgiScope, Message, Receive
 
 # For anyone: every form that can be sent without signing in is smaller. So much is held in memory, never on disk.
 ANYONE_BYTES = 2**14
@@ -79,7 +79,7 @@ def too_large(limit: int) -> str:
     return f"This is larger than the {shown} that can be sent here."
 
 
-def length(scope: Scope) -> int | None:
+def length(scope: AsgiScope) -> int | None:
     """The number of bytes that the request says it brings, None if it does not say."""
     announced = dict(scope["headers"]).get(b"content-length", b"")
     if announced.isdigit():

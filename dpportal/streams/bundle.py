@@ -27,13 +27,13 @@ from dpportal.publications.sdmx import with_observations
 from dpportal.publications.table import Table
 from dpportal.publications.workbook import with_workbooks
 from dpportal.publications.written_files import TextDigests, promises_digest
-from dpportal.streams.drawing import series_svg
+from dpportal.streams.chart_files import MAX_CHARTS, chart_files, running_count_chart
 from dpportal.streams.finding import finding
 from dpportal.streams.label_columns import VALUE, value_columns
 from dpportal.streams.measure import summed_bounds
 from dpportal.streams.models import Stream
 from dpportal.streams.series import Series, promise_of, unit_of, whole_orders
-from dpportal.streams.series_view import Chosen, increments_chart, series_chart
+from dpportal.streams.series_view import Chosen, increments_chart
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
 from mechanisms.disclosure import Disclosure, loss_text
@@ -43,9 +43,8 @@ from mechanisms.tabular.sdmx_codes import LONE
 
 SERIES = "series.csv"
 # Raised when files are written otherwise than before: then all are written again.
-FORMAT = 6
+FORMAT = 7
 ABOUT_SERIES = "Every published period with its margin"
-MAX_DRAWINGS = 20
 # Periods of which a report lists the counts.
 MAX_REPORTED = 400
 WHOSE = "Whose running count, as the table has it: empty for missing values, and where there is one only"
@@ -89,7 +88,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
     """Write the bundle of a stream with at least one period; the archive of all files comes first."""
     table = _series_table(stream, series, folder)
     observed = with_observations([table], f"stream-{stream.pk}", series.last_published_at)
-    files = [*with_workbooks([table]), *observed, *_drawings(stream, series, folder)]
+    files = [*with_workbooks([table]), *observed, *chart_files(stream, series, folder)]
     promised = promise_of(stream, stream.other_promises)
     described = Described(
         name=f"stream-{stream.pk}",
@@ -128,10 +127,10 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
 def _report(stream: Stream, series: Series) -> Json:
     """What the public page says, for a file by itself, in the language of the moment."""
     plan, series, loss = stream.plan, replace(series, unit=unit_of(stream)), PublishedLoss.of(stream)
-    each = [Chosen((place,)) for place in range(min(series.width, MAX_DRAWINGS))]
-    figures = [
-        chart(series, one, len(series.labels)) for one in each for chart in (series_chart, increments_chart)
-    ]
+    figures = []
+    for place in range(min(series.width, MAX_CHARTS)):
+        figures.append(running_count_chart(series, place))
+        figures.append(increments_chart(series, Chosen((place,)), len(series.labels)))
     return {
         "title": stream.name,
         "stream": stream,
@@ -184,34 +183,6 @@ def write_series(stream: Stream, series: Series, path: Path) -> None:
         "never_falling_increment": series.consistent_increments.ravel().round(6),
     }
     write_frame(pd.DataFrame(columns), path)
-
-
-def _drawing_names(stream: Stream) -> list[str]:
-    if len(stream.labels) == 1:
-        return ["chart.svg"]
-    return [f"chart-{place:02d}.svg" for place in range(1, min(len(stream.labels), MAX_DRAWINGS) + 1)]
-
-
-def _drawings(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
-    """A drawing for each of the first running counts."""
-    files = []
-    for place, name in enumerate(_drawing_names(stream)):
-        label = series.names[place]
-        _draw(stream, series, place, folder / name)
-        files.append(BundleFile(folder / name, f"Chart: {label}" if label else "Chart"))
-    return files
-
-
-def _draw(stream: Stream, series: Series, place: int, path: Path) -> None:
-    label = series.names[place]
-    drawing = series_svg(
-        series.labels,
-        released=series.released[:, place],
-        half_widths=series.half_widths,
-        title=f"{stream.name}: {label}" if label else stream.name,
-        unit=series.unit,
-    )
-    path.write_text(drawing, encoding="utf-8")
 
 
 def said(stream: Stream) -> TextDigests:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, State
+from dpportal.history.imprints import ImprintKind, StoredState
 from dpportal.streams.models import Stream
 
 ENTRIES = ("stored", "sha256", "size", "about")
@@ -16,7 +16,7 @@ def note(stream: Stream) -> None:
     imprints.note(FILES, [str(stream.pk)])
 
 
-def _states(streams: Collection[str] | None) -> Iterator[tuple[str, State]]:
+def _states(streams: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
     rows = Stream.objects.filter(files__isnull=False).distinct().order_by("pk").only("pk")
     if streams is not None:
         rows = rows.filter(pk__in=streams)

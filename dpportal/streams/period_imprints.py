@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, State
+from dpportal.history.imprints import ImprintKind, StoredState
 from dpportal.streams.models import Period, Stream
 
 # Periods that share a line: each new one writes their line again, and names all of them.
@@ -30,7 +30,7 @@ def _subject(stream: object, index: int) -> str:
     return f"{stream} {index // TOGETHER * TOGETHER}"
 
 
-def _states(subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
+def _states(subjects: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
     rows = Period.objects.order_by("stream", "index").values("stream_id", "index", *SHOWN, SUMS)
     if subjects is None:
         yield from _grouped(rows.iterator(chunk_size=100))
@@ -44,7 +44,7 @@ def _states(subjects: Collection[str] | None) -> Iterator[tuple[str, State]]:
         yield from ((subject, state) for subject, state in states if subject in wanted)
 
 
-def _grouped(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[str, State]]:
+def _grouped(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[str, StoredState]]:
     for subject, together in groupby(rows, lambda row: _subject(row["stream_id"], row["index"])):
         yield subject, {f"period {row['index']}": [*_shown(row)] for row in together}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 
-from dpportal.budgets.dataset_costs import told_beside
+from dpportal.budgets.dataset_costs import cost_context
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
@@ -14,19 +13,18 @@ from dpportal.publications.reader_pages import ReaderPages, asked
 from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
 from dpportal.streams.bundle import SERIES
-from dpportal.streams.chart_cache import as_json, public_charts
 from dpportal.streams.models import SeriesFile, Stream
-from dpportal.streams.series import promise_of, whole_orders
+from dpportal.streams.series import kind_of, promise_of, whole_orders
 from dpportal.streams.series_view import Chosen, figures, shown
+from dpportal.streams.still_charts import as_json, still_charts
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
 
 
 def metadata(request: HttpRequest, stream: Stream) -> Metadata:
     """How a stream is cited."""
-    what = _("Differentially private running count")
     columns: dict[str, Json] = {name: {} for name in stream.counted_columns}
-    return Metadata.of(request, stream, what, str(PublishedLoss.of(stream)), columns)
+    return Metadata.of(request, stream, kind_of(), str(PublishedLoss.of(stream)), columns)
 
 
 def files(stream: Stream) -> tuple[SeriesFile, ...]:
@@ -61,7 +59,7 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
     numbers, offered = shown(stream, request.GET), downloads.offered(stream)
     context = {
         **pages.context(request, stream, offered.files),
-        **told_beside(stream),
+        **cost_context(stream),
         "stream": stream,
         "plan": plan,
         "method_title": registry.stream(plan.mechanism).title,
@@ -71,6 +69,6 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "offered": offered,
         "query": asked(request),
         **numbers,
-        "figures": public_charts(stream, numbers["chosen"], numbers["period_count"]),
+        "figures": still_charts(stream, numbers["chosen"], numbers["period_count"]),
     }
     return render(request, "streams/public.html", context)

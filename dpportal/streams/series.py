@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -51,6 +51,20 @@ class Series:
     def width(self) -> int:
         """The number k of running counts."""
         return len(self.names)
+
+    def evenly_spaced(self, most: int) -> Series:
+        """At most `most` evenly spaced periods of these, the last among them."""
+        stride = max(1, -(-len(self.labels) // most))
+        some = slice((len(self.labels) - 1) % stride, None, stride)
+        return replace(
+            self,
+            periods=self.periods[some],
+            labels=self.labels[some],
+            released=self.released[some],
+            half_widths=self.half_widths[some],
+            standard_errors=self.standard_errors[some],
+            published_at=self.published_at[some],
+        )
 
     @property
     def increments(self) -> np.ndarray:
@@ -162,6 +176,11 @@ def promise_of(stream: Stream, others: OtherPromises) -> str:
     assert stream.domain_version is not None
     promised = promise(stream.plan, stream.delta, stream.domain_version, others)
     return in_a_row([promised, *PublishedLoss.of(stream).sentences()])
+
+
+def kind_of() -> str:
+    """What a published stream is, in citations."""
+    return _("Differentially private running count")
 
 
 def unit_of(stream: Stream, version: DomainVersion | None = None) -> str:

@@ -52,7 +52,7 @@ def renew(stream: Stream, by: User, made_with: ProgramToken | None = None) -> st
     return token
 
 
-def end_those_made_with(token: ProgramToken) -> None:
+def end_tokens_of_program(token: ProgramToken) -> None:
     """Have those open nothing any more that a program asked for with this token."""
     Stream.objects.filter(token__made_with=token.pk).update(token_sha256="")
 

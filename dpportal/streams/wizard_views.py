@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import asking, confirming
-from dpportal.budgets.cost_dial import announce, initial_cost, proposed_anew, with_cost
+from dpportal.budgets.cost_dial import announce, initial_cost, updated_proposal, with_cost
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.access import with_dataset
 from dpportal.datasets.models import Dataset, Right
@@ -94,7 +94,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         usual = partial(strategy_page.usual_amount, draft)
         offered, initial = initial_cost(draft, budget, _linked(request), usual)
         by_htmx = getattr(request, "htmx", False)
-        anew = _proposed_anew(request.POST, usual) if by_htmx else None
+        anew = _updated_proposal(request.POST, usual) if by_htmx else None
         posted = request.POST if anew is None else with_cost(request.POST, anew)
         typed = StrategyForm(posted)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
@@ -123,9 +123,9 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     return wizard.page(request, "strategy", draft, form, **context)
 
 
-def _proposed_anew(posted: QueryDict, usual: Callable[[], Decimal]) -> Decimal | None:
+def _updated_proposal(posted: QueryDict, usual: Callable[[], Decimal]) -> Decimal | None:
     """Another usual cost than the one that the page proposed, where nobody picked a cost or a method."""
-    return proposed_anew(posted, usual) if is_method_as_proposed(posted) else None
+    return updated_proposal(posted, usual) if is_method_as_proposed(posted) else None
 
 
 def _linked(request: HttpRequest) -> Decimal | None:

@@ -14,7 +14,7 @@ from dpportal.tables.faults import UploadFault
 from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_NAME_LENGTH, ReadOptions
 
-Kind = Literal["text", "integer", "real", "date", "boolean"]
+ColumnKind = Literal["text", "integer", "real", "date", "boolean"]
 Meaning = Literal["number", "date", "truth"]
 
 
@@ -29,7 +29,7 @@ class Column:
     """
 
     name: str
-    kind: Kind = "text"
+    kind: ColumnKind = "text"
     remark: str = ""
     identifies: bool = False
     missing_words: tuple[str, ...] = ()

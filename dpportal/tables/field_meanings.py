@@ -54,13 +54,13 @@ class AttributeMeanings:
     ) -> None:
         self._connection, self._attribute, self._options = connection, attribute, options
         self._known: dict[str | float, int] = {}
-        self.whole = _WholeNumbers(self)
+        self.whole = _NearbyIntegers(self)
 
     def ask(self, fields: pa.Array) -> Integers:
         """(n,) int64: what texts, or plain numbers, mean; asked of the engine."""
         places = pa.array(np.arange(len(fields)))
         self._connection.register(ASKED, pa.table({PLACE: places, FIELD: fields}))
-        statement = self._of_numbers_asked if pt.is_floating(fields.type) else self._of_texts_asked
+        statement = self._statement_for_numbers if pt.is_floating(fields.type) else self._statement_for_texts
         # A relation of the engine's would be bound twice, which takes as long as all the rest.
         cells = np.asarray(self._connection.execute(statement).fetchnumpy()[CELL], dtype=np.int64)
         self._connection.unregister(ASKED)
@@ -83,11 +83,11 @@ class AttributeMeanings:
         return int(self.ask(pa.nulls(1, pa.string()))[0])
 
     @cached_property
-    def _of_texts_asked(self) -> str:
+    def _statement_for_texts(self) -> str:
         return _statement(self._attribute, StoredColumn(0, or_null(FIELD)), self._options)
 
     @cached_property
-    def _of_numbers_asked(self) -> str:
+    def _statement_for_numbers(self) -> str:
         number = StoredColumn(0, written(FIELD), FIELD, all_plain=True)
         return _statement(self._attribute, number, self._options)
 
@@ -130,7 +130,7 @@ class FieldMeanings:
         return self._last[1].take(_filled(fields.indices, 0), mode="clip")
 
 
-class _WholeNumbers:
+class _NearbyIntegers:
     """The cells of whole numbers that lie near one another, each in its place of an array."""
 
     def __init__(self, meanings: AttributeMeanings) -> None:

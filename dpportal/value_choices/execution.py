@@ -98,7 +98,7 @@ def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
     dataset = choice.dataset
     ledger.require_complete(dataset)
     if not ledger.is_granted_table(dataset):
-        raise BudgetOnHoldError(refusals.read_anew_text())
+        raise BudgetOnHoldError(refusals.read_again_text())
     if not dataset.has_rows:
         raise ChoiceFailedError(_(RECORDS_GONE))
     claim.step("counting")
@@ -153,7 +153,7 @@ def _declare(choice_id: UUID, claim: Claim) -> None:
 def _undeclared(choice: ValueChoice) -> str:
     """Why nothing can be declared; empty where it is declared now."""
     if not choice.kept:
-        return _nothing_kept(choice)
+        return _no_value_text(choice)
     try:
         with transaction.atomic():
             chosen = keeping.attribute_of(choice.column, choice.kept)
@@ -164,7 +164,7 @@ def _undeclared(choice: ValueChoice) -> str:
     return ""
 
 
-def _nothing_kept(choice: ValueChoice) -> str:
+def _no_value_text(choice: ValueChoice) -> str:
     """Why, and what to do; by the cost alone."""
     text = _(
         "No value was kept, so nothing is declared. At this cost a value needs %(people)s people to be kept half of "

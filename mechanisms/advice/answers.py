@@ -13,11 +13,11 @@ from mechanisms.noise import repeatable
 
 PURPOSES = ("cells", "ranges", "totals")
 RANGES = 1000
-Shape = tuple[int, ...]
-Answers = Callable[[np.ndarray], np.ndarray]
+TableShape = tuple[int, ...]
+AnswersOf = Callable[[np.ndarray], np.ndarray]
 
 
-def answers(purpose: str, shape: Shape) -> Answers:
+def answers(purpose: str, shape: TableShape) -> AnswersOf:
     """A function from (cells,) estimates in C order to the answers that the purpose is about.
 
     "cells": the estimates; "ranges": 1,000 fixed random ranges, boxes for several columns; "totals": from the first
@@ -38,7 +38,7 @@ def answers(purpose: str, shape: Shape) -> Answers:
     return sums
 
 
-def boxes(shape: Shape) -> tuple[Integers, Integers]:
+def boxes(shape: TableShape) -> tuple[Integers, Integers]:
     """Ends of the fixed random ranges: (RANGES, d) first cell and one past the last."""
     generator = repeatable(hashlib.sha256(f"ranges {shape}".encode()).digest())
     ends = np.stack([np.sort(generator.integers(0, n, size=(RANGES, 2)), axis=1) for n in shape], axis=1)

@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.continual.p_identity import NestedWindows
-from mechanisms.continual.strategy import Draw, Numbers, StreamStrategy, rounded
+from mechanisms.continual.strategy import Draw, StrategyState, StreamStrategy, rounded
 from mechanisms.sensitivity import Sensitivity
 
 
@@ -161,11 +161,11 @@ class Nested(StreamStrategy):
         last = np.full(periods.size, periods.size)
         return self.outer.fourth_moments(begins, begins + 1), self.inner.fourth_moments(periods, last)
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         outer = self.outer.noise(draw)
         return {"before": [0] * outer.shape[1], "blocks": outer.tolist(), "ahead": []}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """`before`: noise of the blocks that are over; `blocks`: after each block yet to end; `ahead`: of the counts
         that this block has yet to publish, in rows."""
         before, blocks, ahead = numbers["before"], numbers["blocks"], numbers["ahead"]

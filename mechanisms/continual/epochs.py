@@ -20,7 +20,7 @@ from mechanisms.continual.strategy import (
     SHARE_BITS,
     Chained,
     Draw,
-    Numbers,
+    StrategyState,
     StreamStrategy,
     fixed_point,
     rounded,
@@ -112,10 +112,10 @@ class DoublingEpochs(StreamStrategy):
             before += float(of(inner, np.array([size]))[0])
         return result
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"before": 0, "current": 0}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """before, current: the noise of the epochs that are over, and of this one, (k,) in fixed point."""
         epoch = epoch_of(period)
         inner = self._epoch(epoch)
@@ -189,10 +189,10 @@ class Hybrid(Chained):
         """The weights inside each epoch; the first one has no inside."""
         return np.array([1.0, *(float(self._weight(k)) for k in range(1, _LAST_EPOCH + 1))])
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"before": 0, "inner": {}}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """before: the noise of the count at the last power of two, (k,) in fixed point. inner: the tree's state."""
         epoch = epoch_of(period)
         before, position = np.array(numbers["before"], dtype=np.int64), period - (1 << epoch)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.strategy import Chained, Draw, Numbers, StreamStrategy, fixed_point, rounded
+from mechanisms.continual.strategy import Chained, Draw, StrategyState, StreamStrategy, fixed_point, rounded
 from mechanisms.continual.stream import LinearStream
 from mechanisms.json_types import JsonObject
 from mechanisms.protocol import PlanError
@@ -80,10 +80,10 @@ class WeightedFenwick(Chained):
         weights: np.ndarray = np.array(self._weights, dtype=np.float64)[periods - 1]
         return weights
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"blocks": []}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """blocks: the noise of each row of the running count, the longest first, (k,) in fixed point."""
         own = fixed_point(draw(1), self._weights[period - 1])
         blocks = numbers["blocks"][: period.bit_count() - 1] + own.tolist()

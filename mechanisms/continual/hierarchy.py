@@ -16,7 +16,7 @@ from mechanisms.continual.level_tree import LevelTree
 from mechanisms.continual.strategy import (
     SHARE_BITS,
     Draw,
-    Numbers,
+    StrategyState,
     StreamStrategy,
     fixed_point,
     part_of,
@@ -72,14 +72,14 @@ class Hierarchy(StreamStrategy):
         bounds: Floats = energies * np.minimum(energies, 4 * min(w for w in self._weights if w) ** -2.0)
         return bounds
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"above": [], "stretch": []}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         noise, remembered = self.unrounded(period, numbers, draw)
         return rounded(noise), remembered
 
-    def unrounded(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def unrounded(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """`step` in fixed point: draw the noise of a stretch when it begins, and publish from it.
 
         above: for each level above a stretch, from the root down, the noise of what is known of the children of the
@@ -94,7 +94,7 @@ class Hierarchy(StreamStrategy):
     def _size(self) -> int:
         return self._levels.sizes[self._levels.stretch]
 
-    def _opened(self, over: int, numbers: Numbers, draw: Draw) -> Numbers:
+    def _opened(self, over: int, numbers: StrategyState, draw: Draw) -> StrategyState:
         """Open the stretch that begins after so many periods, and the blocks above it that begin there too."""
         levels = self._levels
         root = self._answers(1, levels.top, draw) if over == 0 else None

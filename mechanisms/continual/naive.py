@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mechanisms.accounting import Definition
-from mechanisms.continual.strategy import Draw, Numbers, StreamStrategy
+from mechanisms.continual.strategy import Draw, StrategyState, StreamStrategy
 from mechanisms.continual.stream import LinearStream
 from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
@@ -34,10 +34,10 @@ class Increments(StreamStrategy):
     def increment_energies(self, periods: np.ndarray) -> np.ndarray:
         return np.ones(periods.shape)
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         total = draw(1)[0] + np.array(numbers.get("total", 0), dtype=np.int64)
         return total, {"total": total.tolist()}
 
@@ -63,10 +63,10 @@ class Republication(StreamStrategy):
     def increment_energies(self, periods: np.ndarray) -> np.ndarray:
         return np.where(periods > 1, 2.0, 1.0)
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         return draw(1)[0], {}
 
 

@@ -14,7 +14,14 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, StreamStrategy, fixed_point, rounded
+from mechanisms.continual.strategy import (
+    FRACTION_BITS,
+    Draw,
+    StrategyState,
+    StreamStrategy,
+    fixed_point,
+    rounded,
+)
 from mechanisms.continual.windows import Layer
 from mechanisms.sensitivity import Sensitivity
 
@@ -131,9 +138,9 @@ class NestedWindows(StreamStrategy):
         correction: Integers = np.rint((self.unit * self._estimates[0][1:]) @ residual).astype(np.int64)
         return correction
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"ahead": rounded(self.noise(draw)).tolist()}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         ahead = numbers["ahead"]
         return np.array(ahead[0], dtype=np.int64), {"ahead": ahead[1:]}

@@ -17,7 +17,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import SHARE_BITS, Chained, Draw, Numbers, fixed_point, rounded
+from mechanisms.continual.strategy import SHARE_BITS, Chained, Draw, StrategyState, fixed_point, rounded
 from mechanisms.continual.stream import LinearStream
 from mechanisms.json_types import JsonObject
 from mechanisms.sensitivity import Sensitivity
@@ -99,14 +99,14 @@ class SplitStrategy(Chained):
     def mean_energy(self, horizon: int) -> float:
         return self._splits.energy / (self._grid**2 * horizon)
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"parts": []}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         noise, remembered = self.unrounded(period, numbers, draw)
         return rounded(noise), remembered
 
-    def unrounded(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def unrounded(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """`step` in fixed point. `parts[d]` is the noise of all answers so far that end with the d-th part around here.
 
         The period's own answer belongs to part `depth`; parts inside that one are over.

@@ -15,7 +15,7 @@ from mechanisms.noise import DiscreteGaussian, NoiseLaw
 from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 
 # JSON: named exact integers, and lists of them.
-Numbers = JsonObject
+StrategyState = JsonObject
 # How many strategy answers -> their noise, (answers, k) int64: independent draws of the plan's law.
 Draw = Callable[[int], np.ndarray]
 
@@ -71,11 +71,11 @@ class StreamStrategy(Errors):
     """
 
     @abstractmethod
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         """What to remember before the first period."""
 
     @abstractmethod
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """The noise of the running counts after this period, (k,) int64 rows, and what to remember after it.
 
         Draws what is not drawn yet, and forgets what no later period needs. Never changes `numbers`.

@@ -14,7 +14,7 @@ from mechanisms.continual.strategy import (
     SHARE_BITS,
     Chained,
     Draw,
-    Numbers,
+    StrategyState,
     StreamStrategy,
     part_of,
     rounded,
@@ -65,10 +65,10 @@ class TreeBlocks(Chained):
     def mean_energy(self, horizon: int) -> float:
         return _mean_power(horizon, np.ones(_HEIGHTS + 1))
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"blocks": []}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """`blocks`: the noise of each block of the running count, the longest first."""
         blocks = numbers["blocks"][: period.bit_count() - 1] + draw(1).tolist()
         return np.sum(np.array(blocks, dtype=np.int64), axis=0), {"blocks": blocks}
@@ -130,10 +130,10 @@ class RefinedBlocks(StreamStrategy):
         changes: Floats = np.array(_REFINED_CHANGES)[np.log2(periods & -periods).astype(np.int64)]
         return changes
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"blocks": []}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         """`blocks`: the noise of the estimate of each block of the running count, in fixed point, the longest first."""
         height = (period & -period).bit_length() - 1
         own = draw(height + 1) << FRACTION_BITS

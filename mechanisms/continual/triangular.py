@@ -13,7 +13,7 @@ from abc import abstractmethod
 import numpy as np
 
 from mechanisms.arrays import Floats, Integers
-from mechanisms.continual.strategy import FRACTION_BITS, Draw, Numbers, StreamStrategy, rounded
+from mechanisms.continual.strategy import FRACTION_BITS, Draw, StrategyState, StreamStrategy, rounded
 
 
 class Triangular(StreamStrategy):
@@ -44,10 +44,10 @@ class Triangular(StreamStrategy):
     def mean_energy(self, horizon: int) -> float:
         return float(self._energies[:horizon].mean())
 
-    def begin(self, draw: Draw) -> Numbers:
+    def begin(self, draw: Draw) -> StrategyState:
         return {"ahead": rounded(np.cumsum(self._increments(draw(self.periods)), axis=0)).tolist()}
 
-    def step(self, period: int, numbers: Numbers, draw: Draw) -> tuple[np.ndarray, Numbers]:
+    def step(self, period: int, numbers: StrategyState, draw: Draw) -> tuple[np.ndarray, StrategyState]:
         ahead = numbers["ahead"]
         return np.array(ahead[0], dtype=np.int64), {"ahead": ahead[1:]}
 

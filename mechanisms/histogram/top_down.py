@@ -80,11 +80,13 @@ def _left_halves(parts: Parts, left: Integers, totals: Integers) -> Integers:
     smaller = np.minimum(best, totals - best)
     held = np.flatnonzero(totals > 0)
     kept = np.zeros(left.size, dtype=np.int64)
-    kept[held] = np.minimum(_mean_kept(smaller[held], np.sqrt(others * share)[held]), totals[held] // 2)
+    kept[held] = np.minimum(
+        _with_mean_preserved(smaller[held], np.sqrt(others * share)[held]), totals[held] // 2
+    )
     return np.where(best <= totals - best, kept, totals - kept)
 
 
-def _mean_kept(smaller: Floats, error: Floats) -> Integers:
+def _with_mean_preserved(smaller: Floats, error: Floats) -> Integers:
     """Whole numbers >= 0 for the smaller halves, together no more than their estimates: (b,) and (b,) to (b,).
 
     error: their standard errors, up to a factor. Where one half is empty, its estimate is as often above 0 as below;

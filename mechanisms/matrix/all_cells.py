@@ -12,7 +12,7 @@ from mechanisms.arrays import Floats
 from mechanisms.domain import Domain
 from mechanisms.matrix.fixed_strategies import over
 from mechanisms.matrix.joint_strategies import MAX_TERMS, SplitUnionStrategy
-from mechanisms.matrix.mechanism import Optimised, Progress
+from mechanisms.matrix.mechanism import Optimised, SearchProgress
 from mechanisms.matrix.optimise.gram import WrittenGram
 from mechanisms.matrix.optimise.p_identity import MAX_DENSE, SPACING, improved, p_identity, weights_of
 from mechanisms.matrix.searched import SearchedStrategy
@@ -56,7 +56,7 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
             )
         return ""
 
-    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+    def searched(self, workload: Workload, definition: Definition, on_progress: SearchProgress) -> Optimised:
         gram = WrittenGram(workload.gram())
         candidates = [
             p_identity(gram, rows=math.ceil(gram.size / SPACING), starts=_STARTS, on_progress=on_progress)
@@ -71,7 +71,7 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
         return over(rows, workload.shape)
 
 
-def _of_union(workload: Workload, definition: Definition, on_progress: Progress) -> list[Floats]:
+def _of_union(workload: Workload, definition: Definition, on_progress: SearchProgress) -> list[Floats]:
     """The sums of a union of strategies for the parts, in several weights; none if they are no few."""
     split = SplitUnionStrategy()
     if not 1 < len(workload.terms) <= MAX_TERMS:

@@ -12,7 +12,7 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.fixed_strategies import as_rows, over, too_many_cells, union_too_large
-from mechanisms.matrix.mechanism import Optimised, Progress
+from mechanisms.matrix.mechanism import Optimised, SearchProgress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
 from mechanisms.matrix.optimise.p_identity import DENSE, p_identity, weights_of
@@ -69,7 +69,7 @@ class SplitUnionStrategy(SearchedStrategy):
             )
         return ""
 
-    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+    def searched(self, workload: Workload, definition: Definition, on_progress: SearchProgress) -> Optimised:
         best, least = self._reconciled(workload, definition, on_progress, None)
         # What is best for a part by itself need not be beside the others.
         if definition is Definition.PURE and any(f.size <= DENSE for f in _searched(workload)):
@@ -78,7 +78,7 @@ class SplitUnionStrategy(SearchedStrategy):
         return best
 
     def _reconciled(
-        self, workload: Workload, definition: Definition, on_progress: Progress, spacing: int | None
+        self, workload: Workload, definition: Definition, on_progress: SearchProgress, spacing: int | None
     ) -> tuple[Optimised, float]:
         """Strategies with one sum for so many cells, or as is best for each part, in shares that suit them."""
         arrays, losses = {}, []
@@ -166,7 +166,7 @@ def _given_loss(factor: Factor) -> float:
 
 
 def _search(
-    factor: Factor, definition: Definition, on_progress: Progress, spacing: int | None
+    factor: Factor, definition: Definition, on_progress: SearchProgress, spacing: int | None
 ) -> tuple[np.ndarray, float]:
     if definition is Definition.PURE:
         rows = math.ceil(factor.size / spacing) if spacing and factor.size <= DENSE else None
@@ -213,7 +213,7 @@ class LowRankStrategy(SearchedStrategy):
             )
         return ""
 
-    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+    def searched(self, workload: Workload, definition: Definition, on_progress: SearchProgress) -> Optimised:
         result = low_rank(_written_out(workload), on_progress=on_progress)
         # What rounds to a sum of nothing would measure noise alone.
         largest = np.abs(result.strategy).max(axis=1)

@@ -26,7 +26,7 @@ from mechanisms.sensitivity import Sensitivity
 # A lower bound that an error is so many times above is told to nobody.
 MOST_TIMES = 10_000
 # Done so far and in all, in steps of the optimiser's own.
-Progress = Callable[[int, int | None], None]
+SearchProgress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ class QueryMechanism(ABC):
         """Why the strategy cannot serve this workload, and what to do; empty if it can. Cheap: from shapes alone."""
 
     def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: SearchProgress
     ) -> Optimised:
         """Find the strategy. Raises TypeError unless it `optimises`."""
         raise TypeError(f"{self.title} has nothing to optimise")

@@ -14,7 +14,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.calibration import law_for
 from mechanisms.domain import Domain
 from mechanisms.matrix.fixed_strategies import as_rows, factors_at, is_fitted, longest_tied, too_long
-from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
+from mechanisms.matrix.mechanism import Optimised, QueryPlan, SearchProgress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.p_identity import DENSE, improved, p_identity, weights_of
 from mechanisms.matrix.optimise.spectrum import MAX_UNSTRUCTURED, structured
@@ -63,7 +63,7 @@ class ColumnSearch(SearchedStrategy):
 
     @abstractmethod
     def search(
-        self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
+        self, factor: Factor, on_progress: SearchProgress, begin: np.ndarray | None = None
     ) -> tuple[np.ndarray, SearchFacts]:
         """The array that defines the strategy for one column, and facts about the search.
 
@@ -99,7 +99,7 @@ class ColumnSearch(SearchedStrategy):
                 )
         return ""
 
-    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+    def searched(self, workload: Workload, definition: Definition, on_progress: SearchProgress) -> Optimised:
         fitted, rounds = _fitted(workload), _Rounds(workload)
         mixed = [axis for axis in fitted if _mixed(workload, axis)]
         for axis in fitted:
@@ -117,7 +117,7 @@ class ColumnSearch(SearchedStrategy):
             facts["gap"] = math.prod(1 + c["gap"] for c in columns) - 1
         return Optimised({_key(axis): rounds.arrays[axis] for axis in fitted}, facts)
 
-    def _search_column(self, rounds: _Rounds, axis: int, on_progress: Progress) -> None:
+    def _search_column(self, rounds: _Rounds, axis: int, on_progress: SearchProgress) -> None:
         """Search for one column, with the others as they are; what is no better than before is not kept."""
         before, was = rounds.loss(), (rounds.arrays.get(axis), rounds.facts.get(axis), rounds.column(axis))
         multiple, factor = merged(factors_at(rounds.workload, axis, rounds.losses))
@@ -198,7 +198,7 @@ class PIdentityStrategy(ColumnSearch):
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.PURE})
 
     def search(
-        self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
+        self, factor: Factor, on_progress: SearchProgress, begin: np.ndarray | None = None
     ) -> tuple[np.ndarray, SearchFacts]:
         if begin is not None and len(begin) and factor.size <= DENSE:
             result = improved(factor, [begin], on_progress=on_progress)
@@ -227,7 +227,7 @@ class GaussianOptimumStrategy(ColumnSearch):
     definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
 
     def search(
-        self, factor: Factor, on_progress: Progress, begin: np.ndarray | None = None
+        self, factor: Factor, on_progress: SearchProgress, begin: np.ndarray | None = None
     ) -> tuple[np.ndarray, SearchFacts]:
         result = gaussian_optimum(factor, on_progress=on_progress)
         facts = {

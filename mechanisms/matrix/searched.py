@@ -9,7 +9,7 @@ from typing import ClassVar
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
 from mechanisms.matrix.answering import MatrixMechanism
-from mechanisms.matrix.mechanism import Optimised, Progress
+from mechanisms.matrix.mechanism import Optimised, SearchProgress
 from mechanisms.matrix.strategy.product import Strategy
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.protocol import PlanError
@@ -24,7 +24,7 @@ class SearchedStrategy(MatrixMechanism):
     optimises: ClassVar[bool] = True
 
     @abstractmethod
-    def searched(self, workload: Workload, definition: Definition, on_progress: Progress) -> Optimised:
+    def searched(self, workload: Workload, definition: Definition, on_progress: SearchProgress) -> Optimised:
         """The strategy that a search finds, with facts about it; only for a workload that is not refused."""
 
     @abstractmethod
@@ -32,7 +32,7 @@ class SearchedStrategy(MatrixMechanism):
         """The strategy on the grid, from what a search found."""
 
     def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: SearchProgress
     ) -> Optimised:
         if refusal := self.refusal(domain, workload, definition):
             raise PlanError(refusal)
@@ -53,7 +53,7 @@ class SearchedStrategy(MatrixMechanism):
 class Paced:
     """Progress, told no more often than somebody can read it."""
 
-    def __init__(self, on_progress: Progress) -> None:
+    def __init__(self, on_progress: SearchProgress) -> None:
         self._on_progress, self._reported = on_progress, 0.0
 
     def __call__(self, done: int, total: int | None) -> None:

@@ -47,27 +47,27 @@ AS_GOOD = 1.03
 
 
 @dataclass(frozen=True)
-class Shape:
+class SimulatedShape:
     """All that matters of a table: of each column its declared cells, "ordered", "truth" or "category", and whether one
     cell more is for missing values."""
 
     columns: tuple[tuple[int, str, bool], ...]
 
     @classmethod
-    def of(cls, domain: Domain) -> Shape:
+    def of(cls, domain: Domain) -> SimulatedShape:
         return cls(tuple((a.regular_size, _kind(a), a.size > a.regular_size) for a in domain.attributes))
 
     def domain(self) -> Domain:
         """A domain of this shape with names that mean nothing."""
         return Domain(tuple(_attribute(f"c{place}", *column) for place, column in enumerate(self.columns)))
 
-    def of_columns(self, keep: int) -> Shape:
+    def of_columns(self, keep: int) -> SimulatedShape:
         """So many of the columns, of all sizes: nobody knows which tell most."""
         by_size = sorted(self.columns)
         places = np.linspace(0, len(by_size) - 1, keep).round().astype(int)
-        return Shape(tuple(by_size[place] for place in places))
+        return SimulatedShape(tuple(by_size[place] for place in places))
 
-    def within(self, cells: int) -> Shape:
+    def within(self, cells: int) -> SimulatedShape:
         """The same, where columns have no more cells than leave so many to all pairs together."""
         finest = max(size for size, _kind, _missing in self.columns)
         while (synthetic := self._capped(finest)).pair_cells > cells and finest > 2:
@@ -79,8 +79,10 @@ class Shape:
         sizes = [size + missing for size, _kind, missing in self.columns]
         return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
-    def _capped(self, finest: int) -> Shape:
-        return Shape(tuple((min(size, finest), kind, missing) for size, kind, missing in self.columns))
+    def _capped(self, finest: int) -> SimulatedShape:
+        return SimulatedShape(
+            tuple((min(size, finest), kind, missing) for size, kind, missing in self.columns)
+        )
 
 
 def _kind(attribute: Attribute) -> str:
@@ -110,7 +112,9 @@ class Simulated:
         return asdict(self)
 
 
-def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Microdata]) -> Iterator[Simulated]:
+def simulated(
+    shape: SimulatedShape, people: int, loss: Loss, methods: Mapping[str, Microdata]
+) -> Iterator[Simulated]:
     """Every method that can be planned for this shape, each at three costs of the loss's kind.
 
     people: how many the table has. loss: its amount does not matter. Everything follows from the arguments: noise is
@@ -120,7 +124,7 @@ def simulated(shape: Shape, people: int, loss: Loss, methods: Mapping[str, Micro
     shape = shape.within(MOST_CELLS)
     few = min(people, MOST_PEOPLE)
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
-    tables = [_MadeUp(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
+    tables = [_SimulatedTable(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
     best: dict[str, tuple[_Tried, Simulated]] = {}
     for name, method in sorted(methods.items(), key=lambda item: item[1].simulated_last):
@@ -168,7 +172,12 @@ class _Tried:
     """A method's releases at one cost, of one table after another: errors of pairs and of triples."""
 
     def __init__(
-        self, name: str, amount: str, method: Microdata, plan: MicrodataPlan, tables: Sequence[_MadeUp]
+        self,
+        name: str,
+        amount: str,
+        method: Microdata,
+        plan: MicrodataPlan,
+        tables: Sequence[_SimulatedTable],
     ) -> None:
         self.name, self.amount, self._method, self._plan, self._tables = name, amount, method, plan, tables
         self._noise = Noise(repeatable(sha256(f"{name} {amount}".encode()).digest()).bytes)
@@ -209,7 +218,7 @@ class _Tried:
         return Simulated(self.name, self.amount, float(pairs), of_triples, seconds)
 
 
-class _MadeUp:
+class _SimulatedTable:
     """A made-up table and its true counts."""
 
     def __init__(self, domain: Domain, people: int, random: np.random.Generator) -> None:

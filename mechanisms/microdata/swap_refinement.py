@@ -12,7 +12,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.microdata.cell_rows import CellRows, from_columns
 
 # Cells of rows, numbered through all columns.
-Places = npt.NDArray[np.int32]
+RowPlaces = npt.NDArray[np.int32]
 # Pairs of rows that are looked at in a round.
 MOST_PAIRS = 1 << 16
 # Rounds of each column in which rows are paired at random; then so many that fit least are offered so many partners.

@@ -149,7 +149,7 @@ class Sums:
         """One of so many people that there could be, near what was measured."""
         return PossibleGroup.near(number, sums @ self.number, sums @ self.first, self.planned.column.steps)
 
-    def whole_people(self, sums: Floats) -> tuple[Floats, Floats]:
+    def integer_people(self, sums: Floats) -> tuple[Floats, Floats]:
         """With a value and without, (groups,) each, near what was measured. sums: of all groups, or of all added up."""
         number, missing = sums @ self.number, sums @ self.missing
         if self.public:
@@ -253,7 +253,7 @@ def estimates(own: Sums, sums: Floats) -> ColumnEstimates:
     Estimates are those of one group that there could be (`agreement`); intervals are those of the sums, and longer
     where such an estimate lies at or beyond an end.
     """
-    whole, without = own.whole_people(sums)
+    whole, without = own.integer_people(sums)
     group = own.group(sums, whole)
     number, total, mean = totals(own, sums, whole)
     surely = own.ratio(sums, own.first, own.number, MEAN_LEVEL)

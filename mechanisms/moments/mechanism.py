@@ -84,7 +84,7 @@ class BernsteinSums:
         rows = rows_in_full(max(expected, known or 0), loss.unit)
         public_number = loss.unit.total_public and groups.size == 1
         bases = bases_for(loss.definition, degree, public_number=public_number)
-        asked = _Asked(degree, loss, len(columns), rows)
+        asked = _Request(degree, loss, len(columns), rows)
         planned = tuple(_best_plan(column, asked, bases) for column in columns)
         said = explanation(planned, degree, loss.unit)
         return MomentsPlan(self.name, groups, planned, degree, loss, said, known)
@@ -152,8 +152,8 @@ def column_sums(planned: ColumnPlan, degree: int, powers: np.ndarray) -> Integer
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """What is asked of all columns alike. loss: of all of them together. rows: how many are added up in full."""
+class _Request:
+    """A request that all columns share. loss: of all of them together. rows: how many are added up in full."""
 
     degree: int
     loss: Loss
@@ -166,7 +166,7 @@ class _Asked:
         return replace(self.loss, amount=self.loss.amount / self.columns)
 
 
-def _best_plan(column: MeasuredColumn, asked: _Asked, bases: Sequence[Basis]) -> ColumnPlan:
+def _best_plan(column: MeasuredColumn, asked: _Request, bases: Sequence[Basis]) -> ColumnPlan:
     """With exact sums by the first basis that fits 64 bits, else with rounded ones. Raises PlanError for the rest."""
     for rounded_by in (1, column.steps):
         for basis in bases:
@@ -175,7 +175,7 @@ def _best_plan(column: MeasuredColumn, asked: _Asked, bases: Sequence[Basis]) ->
     return _column_plan(column, asked, bases[-1], column.steps)
 
 
-def _column_plan(column: MeasuredColumn, asked: _Asked, basis: Basis, rounded_by: int) -> ColumnPlan:
+def _column_plan(column: MeasuredColumn, asked: _Request, basis: Basis, rounded_by: int) -> ColumnPlan:
     """Raises PlanError where the sums of so many rows, or their noise, leave 64 bits."""
     degree, unit_of_loss = asked.degree, asked.loss.unit
     power = column.steps**degree // rounded_by

@@ -20,10 +20,10 @@ def picked(plan: MomentsPlan, sums: Integers, groups: Integers) -> list[Told]:
     for planned, own in zip(plan.columns, adding_up(plan, sums), strict=True):
         of = Sums.of(plan, planned, len(groups))
         if len(groups) == 1:
-            told.append(_one_of(totals(of, own, of.whole_people(own)[0]), groups))
+            told.append(_one_of(totals(of, own, of.integer_people(own)[0]), groups))
             continue
         added = own[groups].sum(axis=0, keepdims=True)
-        whole = of.whole_people(own)[0][groups] if of.public else of.whole_people(added)[0]
+        whole = of.integer_people(own)[0][groups] if of.public else of.integer_people(added)[0]
         told.append(totals(of, added, whole.sum(keepdims=True)))
     return told
 

@@ -38,7 +38,7 @@ def have_somebody(numbers: Floats, reach: Floats | float, law: NoiseLaw) -> Flag
     return somebody
 
 
-def widening_of_told(told: Flags, law: NoiseLaw) -> float:
+def widening_of_reported(told: Flags, law: NoiseLaw) -> float:
     """Times as wide are intervals so that 95 % hold of the groups that are told, though few are. told: (groups,).
 
     They are of the level 1 - 0.05·R/m (Benjamini, Yekutieli 2005, theorem 1: whether one is told depends on its own
@@ -92,10 +92,10 @@ class Families:
         return told
 
     def widened(self, told: Flags, law: NoiseLaw) -> Floats:
-        """(groups,) as `widening_of_told`."""
+        """(groups,) as `widening_of_reported`."""
         widened = np.ones(self.size)
         for places in self.places:
-            widened[places] = widening_of_told(told[places], law)
+            widened[places] = widening_of_reported(told[places], law)
         return widened
 
     def levels(self, told: Flags) -> Floats:

@@ -23,7 +23,7 @@ _HALVINGS = 12
 # Of the range, which sums of floats may miss.
 _NEARLY = 1e-9
 
-Ends = tuple[Floats, Floats]
+FloatPair = tuple[Floats, Floats]
 Bounds = tuple[float, float]
 
 
@@ -36,7 +36,7 @@ class Values:
 
 
 def agreed(
-    quantiles: Floats, cells: Ends, values: Values, mean: Floats, deviation: Floats
+    quantiles: Floats, cells: FloatPair, values: Values, mean: Floats, deviation: Floats
 ) -> tuple[Floats, Floats]:
     """Quantiles and deviations that a distribution with such means has.
 
@@ -64,7 +64,7 @@ def agreed(
     return moved, np.minimum(deviation, most_deviation(*parts(moved, moved, bounds), SHARES, mean))
 
 
-def parts(lower: Floats, upper: Floats, bounds: Bounds) -> Ends:
+def parts(lower: Floats, upper: Floats, bounds: Bounds) -> FloatPair:
     """a and b, (rows, 6), where each quantile lies between ends, (rows, 5)."""
     first, last = (np.full((len(lower), 1), bound) for bound in bounds)
     return np.hstack([first, lower]), np.hstack([upper, last])
@@ -96,7 +96,7 @@ def _least_move(quantiles: Floats, goals: Floats, fits: Callable[[Floats], Flags
     return _between(quantiles, goals, stop)
 
 
-def _sides(quantiles: Floats, cells: Ends, bounds: Bounds, mean: Floats) -> Floats:
+def _sides(quantiles: Floats, cells: FloatPair, bounds: Bounds, mean: Floats) -> Floats:
     """(rows, 5) the lower ends of cells where the mean is near the least that quantiles allow, else upper ones."""
     low, high = parts(quantiles, quantiles, bounds)
     is_low = 2 * mean < (low + high) @ SHARES

@@ -17,7 +17,7 @@ from mechanisms.summary.possible import tilted
 from mechanisms.summary.quantiles import cells_of, mean_between, points, quantiles, rising
 from mechanisms.summary.rows import CellNoise, RowEstimates
 from mechanisms.summary.spread import SpreadSums
-from mechanisms.summary.steps import told_steps
+from mechanisms.summary.steps import reported_steps
 from mechanisms.summary.two_moments import with_variance
 
 
@@ -33,11 +33,11 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
         own.mean,
         own.measured_mean,
         own.deviation,
-        own.told_quantiles,
+        own.reported_quantiles,
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
         np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
-        told_steps(line, own.raw[:, :-1], own.noise, cells[:, :-1], own.reaches),
+        reported_steps(line, own.raw[:, :-1], own.noise, cells[:, :-1], own.reaches),
     )
 
 
@@ -162,7 +162,7 @@ class _Column:
         return quantiles(self.raw[:, :-1], self.noise, self.line.edges, self.reaches)
 
     @property
-    def told_quantiles(self) -> Interval:
+    def reported_quantiles(self) -> Interval:
         """(rows, 5), of the possible table.
 
         Ends are values of whole cells, which are in the interval: where a cell is one value, that may be the estimate.

@@ -23,7 +23,7 @@ def nearest_possible(cells: Floats, totals: Floats) -> Floats:
     return np.array([to_simplex(row, total) if total > 0 else np.zeros_like(row) for row, total in pairs])
 
 
-def whole_cells(cells: Floats, totals: Floats) -> Floats:
+def integer_cells(cells: Floats, totals: Floats) -> Floats:
     """The nearest whole numbers that add up to whole totals: of a row those of the largest fractions are rounded up.
 
     cells: (rows, cells) >= 0, which add up to `totals`, (rows,).

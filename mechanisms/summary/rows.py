@@ -14,7 +14,7 @@ from mechanisms.noise.sum_quantiles import reach as reach_of
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.summary.fusion import Fused, Model
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.summary.possible import nearest_possible, whole_cells
+from mechanisms.summary.possible import integer_cells, nearest_possible
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class RowEstimates:
 
     def possible_cells(self, name: str) -> Floats:
         """(groups, cells) whole people of a table that there could be, near the best estimates."""
-        return whole_cells(nearest_possible(self.fused.cells[name], self.whole), self.whole)
+        return integer_cells(nearest_possible(self.fused.cells[name], self.whole), self.whole)
 
     def possible_line(self, cells: Floats) -> Floats:
         """(groups, cells + 1) of a column of numbers: whole people with a value, and in the last cell without one."""

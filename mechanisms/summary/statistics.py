@@ -27,8 +27,8 @@ EMPTY_FIELDS = {
     "group": EmptyFields(UNKNOWN, ALL, "whose", frozenset({EVERYBODY})),
 }
 DIFFERENCES = ("difference", "standardised_difference")
-Column = CategoryEstimates | NumberEstimates
-Place = tuple[int, ...]
+SummarisedColumn = CategoryEstimates | NumberEstimates
+CellPlace = tuple[int, ...]
 
 
 class Statistic(NamedTuple):
@@ -112,7 +112,7 @@ def _rows(plan: SummaryPlan) -> list[_Row]:
     return [*groups, everybody]
 
 
-def _categories(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:
+def _categories(attribute: Attribute, own: SummarisedColumn, row: _Row) -> Iterator[Statistic]:
     assert isinstance(own, CategoryEstimates)
     for cell, value in enumerate(written(attribute, attribute.labels())):
         names = ("count", "share") if value else (MISSING_COUNT, "missing")
@@ -120,7 +120,7 @@ def _categories(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statis
             yield _of(row, name, unit, interval, (row.place, cell))._replace(value=value)
 
 
-def _numbers(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:
+def _numbers(attribute: Attribute, own: SummarisedColumn, row: _Row) -> Iterator[Statistic]:
     assert isinstance(own, NumberEstimates)
     at, spread = _units(attribute)
     here = (row.place,)
@@ -137,7 +137,7 @@ def _numbers(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic
             yield _of(row, name, SHARE, interval, here)
 
 
-def _differences(attribute: Attribute, own: Column, row: _Row) -> Iterator[Statistic]:
+def _differences(attribute: Attribute, own: SummarisedColumn, row: _Row) -> Iterator[Statistic]:
     """Of a group from the first one: of shares or means, and standardised."""
     pair = difference(own, row.place, 0)
     is_category = isinstance(own, CategoryEstimates)
@@ -153,6 +153,6 @@ def _units(attribute: Attribute) -> tuple[str, str]:
     return (DAYS_SINCE, DAYS) if isinstance(attribute, Date) else ("", "")
 
 
-def _of(row: _Row, statistic: str, unit: str, interval: Interval, place: Place) -> Statistic:
+def _of(row: _Row, statistic: str, unit: str, interval: Interval, place: CellPlace) -> Statistic:
     numbers = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
     return Statistic("", statistic, "", row.whose, row.group, "", unit, *numbers)

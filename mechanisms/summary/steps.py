@@ -19,7 +19,9 @@ TRIED = (130, 48, 24, 12, 6)
 READABLE = 1 / 2
 
 
-def told_steps(line: LineColumn, cells: Floats, noise: CellNoise, possible: Floats, reaches: Floats) -> Steps:
+def reported_steps(
+    line: LineColumn, cells: Floats, noise: CellNoise, possible: Floats, reaches: Floats
+) -> Steps:
     """Shares of steps with intervals, those of groups from the same steps.
 
     cells: (rows, n) as measured. noise: of these, and of a last cell that has no value. possible: (rows, n) of the

@@ -55,7 +55,7 @@ class Numbers:
         return np.asarray(10.0 ** (sizes + 1 - digits))
 
 
-Column = Numbers | np.ndarray
+ColumnValues = Numbers | np.ndarray
 
 
 def texts(values: Iterable[str]) -> np.ndarray:
@@ -98,7 +98,7 @@ def _field(text: str) -> str:
     return f'"{doubled}"'
 
 
-def compared(bundle: Bundle, name: str, columns: Mapping[str, Column], how: str = "") -> Finding:
+def compared(bundle: Bundle, name: str, columns: Mapping[str, ColumnValues], how: str = "") -> Finding:
     """Whether a file has these columns, in this order, and no other. how: the numbers follow from."""
     if name not in bundle.entries:
         return Finding(name, State.FAILED, "it is missing")
@@ -112,7 +112,7 @@ def compared(bundle: Bundle, name: str, columns: Mapping[str, Column], how: str 
     return Finding.of(name, fault_of(table, columns), made)
 
 
-def fault_of(table: pd.DataFrame, columns: Mapping[str, Column]) -> str:
+def fault_of(table: pd.DataFrame, columns: Mapping[str, ColumnValues]) -> str:
     """The first thing that is otherwise in a table of texts, in words; empty if nothing is."""
     if list(table.columns) != list(columns):
         return "it has other columns"
@@ -125,7 +125,7 @@ def fault_of(table: pd.DataFrame, columns: Mapping[str, Column]) -> str:
     return ""
 
 
-def _first_other(stated: np.ndarray, column: Column) -> int:
+def _first_other(stated: np.ndarray, column: ColumnValues) -> int:
     """The first line, from 1, that has something else; 0 if none."""
     if not isinstance(column, Numbers):
         own = np.array([str(value) for value in column.tolist()], dtype=object)

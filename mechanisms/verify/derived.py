@@ -55,7 +55,7 @@ class Derived:
     column_margins: list[float] = field(default_factory=list)
     reaches: set[int] = field(default_factory=set)
     bins: list[float] = field(default_factory=list)
-    components: expected.FoundComponents | None = None
+    components: expected.DerivedComponents | None = None
     means: pd.DataFrame | None = None
     pairs: pd.DataFrame | None = None
     differences: list[float] = field(default_factory=list)

@@ -67,7 +67,7 @@ def pairs(plan: MicrodataPlan, result: MicrodataResult) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class FoundComponents:
+class DerivedComponents:
     """Principal components. variances: in percent of the columns'. cells: of the grid over them."""
 
     variances: list[float]
@@ -75,7 +75,7 @@ class FoundComponents:
     loadings: pd.DataFrame
 
 
-def components(plan: MicrodataPlan, result: MicrodataResult) -> FoundComponents | None:
+def components(plan: MicrodataPlan, result: MicrodataResult) -> DerivedComponents | None:
     """What a page says of them; None of a method without any."""
     if result.components is None:
         return None
@@ -85,7 +85,7 @@ def components(plan: MicrodataPlan, result: MicrodataResult) -> FoundComponents 
     loadings = pd.DataFrame({"column": names})
     for number, own in enumerate(result.components.loadings / UNIT, start=1):
         loadings[str(number)] = own.astype(str)
-    return FoundComponents([float(share) for share in shares], result.components.cells, loadings)
+    return DerivedComponents([float(share) for share in shares], result.components.cells, loadings)
 
 
 def times_measured(plan: MicrodataPlan, result: MicrodataResult) -> Floats:

@@ -41,7 +41,7 @@ WHAT = "tails"
 CHANCE = 1e-12
 # Sums that are rounded down are less than 1 too small; floats near a bound are off by this part of it.
 ROUNDED_DOWN, FLOATS = 1.0, 1e-12
-Ends = tuple[np.ndarray, np.ndarray]
+ExtremeEnds = tuple[np.ndarray, np.ndarray]
 
 
 def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def _sums(bundle: Bundle, found: Planned) -> Finding:
     return Finding(WHAT, State.HOLDS, _told(looked_at, bundle.measurement.size))
 
 
-def _looked_at(part: NoisySums, ends: Ends) -> int:
+def _looked_at(part: NoisySums, ends: ExtremeEnds) -> int:
     """How many numbers of a part have an end to either side."""
     are_bounded = np.isfinite(ends[0]) | np.isfinite(ends[1])
     return int(np.broadcast_to(are_bounded, part.values.shape).sum())
@@ -90,7 +90,7 @@ def _beyond(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     return float(np.maximum(low - values, values - high).max())
 
 
-def _ends(part: NoisySums, rows: int | None) -> Ends:
+def _ends(part: NoisySums, rows: int | None) -> ExtremeEnds:
     """The least and the most that each can be without noise; rows: how many there are, None where that is private."""
     least, most = (np.asarray(end, dtype=float) for end in (part.least, part.most))
     if rows is None:

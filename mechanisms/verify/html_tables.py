@@ -26,7 +26,7 @@ _SIGNED = re.compile(f"[-\u2212]?{_NUMBER}")
 _SHOWN = re.compile(f"{DATE.pattern}|{_SIGNED.pattern}")
 # Of a table's rows so many at least have labels and numbers of one table's lines, or it shows something else.
 _SHARE = 0.5
-Rows = list[list[str]]
+TableRows = list[list[str]]
 # What a column may show of the lines of a table, and how it is rounded.
 Candidate = tuple[np.ndarray, Rounding]
 
@@ -52,7 +52,7 @@ def compared(sources: Mapping[str, pd.DataFrame], text: str) -> ComparedTables:
     return ComparedTables(numbers, strange)
 
 
-def rows_of(table: str) -> Rows:
+def rows_of(table: str) -> TableRows:
     """The cells of its lines that have any but headings."""
     return [[_plain(cell) for cell in _CELL.findall(row)] for row in _ROW.findall(table) if "<td" in row]
 
@@ -62,7 +62,7 @@ def tables_of(text: str) -> Iterator[str]:
     return (match[0] for match in _TABLE.finditer(text))
 
 
-def _readings(table: str) -> Iterator[Rows]:
+def _readings(table: str) -> Iterator[TableRows]:
     """The lines of a table; of a single one the columns, whose headings are its labels."""
     rows = rows_of(table)
     if rows and all(len(row) == len(rows[0]) for row in rows):
@@ -78,7 +78,7 @@ def _plain(cell: str) -> str:
     return " ".join(plain(cell).split())
 
 
-def _compared(rows: Rows, table: pd.DataFrame) -> ComparedTables | None:
+def _compared(rows: TableRows, table: pd.DataFrame) -> ComparedTables | None:
     """None where the labels of its rows name no lines of this table."""
     texts = {str(name): [" ".join(as_shown(text).split()) for text in table[name]] for name in table.columns}
     labels = _labels(rows, texts)
@@ -110,7 +110,7 @@ def _strangely_named(keys: Sequence[tuple[str, ...]], known: Sequence[set[str]])
     return [key[0] for key in keys if all(text in own for text, own in zip(key, known, strict=True))]
 
 
-def _labels(rows: Rows, texts: Mapping[str, Sequence[str]]) -> dict[int, str]:
+def _labels(rows: TableRows, texts: Mapping[str, Sequence[str]]) -> dict[int, str]:
     """Which columns of a report's table name its lines, and by which column of the other table.
 
     Of several that would do it is the one that has most of the labels, and of these the first.

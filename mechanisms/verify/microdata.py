@@ -28,7 +28,7 @@ from mechanisms.tabular.headers import Headers
 from mechanisms.tabular.label_columns import with_codes
 from mechanisms.verify import csv_file, declared_rows
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.csv_file import Column, Numbers, texts
+from mechanisms.verify.csv_file import ColumnValues, Numbers, texts
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
 
@@ -99,7 +99,7 @@ def _counts(bundle: Bundle, name: str, frame: pd.DataFrame) -> Finding:
     return csv_file.compared(bundle, name, {str(column): _column(frame[column]) for column in frame.columns})
 
 
-def _column(values: pd.Series) -> Column:
+def _column(values: pd.Series) -> ColumnValues:
     """As `write_frame` has them with six digits."""
     if values.dtype.kind == "f":
         return Numbers(values.to_numpy(float))

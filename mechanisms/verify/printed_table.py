@@ -14,7 +14,7 @@ from mechanisms.inert_text import as_shown
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify import printed_cell
-from mechanisms.verify.html_tables import Rows, rows_of, tables_of
+from mechanisms.verify.html_tables import TableRows, rows_of, tables_of
 from mechanisms.verify.printed_cell import CellEnds
 from mechanisms.verify.shown_numbers import Rounding, is_shown
 
@@ -167,7 +167,7 @@ def _numbers(cells: Iterator[str] | Sequence[str]) -> list[str]:
     return [number for cell in cells for number in _NUMBER.findall(cell)]
 
 
-def _rows(name: str, text: str) -> Rows:
+def _rows(name: str, text: str) -> TableRows:
     """Those of the whole table: what stands in parts has its columns beside each other again."""
     if name.endswith(".tex"):
         parts = [_tex_rows(part) for part in text.split(r"\begin{longtable}")[1:]]
@@ -176,14 +176,14 @@ def _rows(name: str, text: str) -> Rows:
     return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _beside(beside)]
 
 
-def _beside(rows: Sequence[list[str]]) -> Rows:
+def _beside(rows: Sequence[list[str]]) -> TableRows:
     """One row of rows that are called alike; else each for itself."""
     if len({row[0] for row in rows}) > 1:
         return list(rows)
     return [[rows[0][0], *(cell for row in rows for cell in row[1:])]]
 
 
-def _tex_rows(part: str) -> Rows:
+def _tex_rows(part: str) -> TableRows:
     lines = [line.removesuffix("\\\\") for line in part.splitlines() if " & " in line]
     return [[_plain(cell) for cell in line.split(" & ")] for line in lines]
 

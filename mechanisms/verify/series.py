@@ -9,7 +9,7 @@ from mechanisms import registry
 from mechanisms.continual.consistent import never_falling
 from mechanisms.continual.mechanism import StreamPlan
 from mechanisms.json_types import JsonObject
-from mechanisms.verify.csv_file import Column, Numbers, texts
+from mechanisms.verify.csv_file import ColumnValues, Numbers, texts
 from mechanisms.verify.finding import Finding
 
 NAME = "series.csv"
@@ -17,7 +17,7 @@ NAME = "series.csv"
 DECIMALS = 6
 
 
-def columns(plan: StreamPlan, table: pd.DataFrame, release: JsonObject) -> dict[str, Column]:
+def columns(plan: StreamPlan, table: pd.DataFrame, release: JsonObject) -> dict[str, ColumnValues]:
     """Every column of series.csv, made from its released counts; its values and periods as release.json names them.
 
     table: as texts, a line for each of T periods and k running counts, periods in order. Raises ValueError where it has
@@ -71,7 +71,7 @@ def newest(plan: StreamPlan, table: pd.DataFrame) -> list[float]:
     ]
 
 
-def _column(values: np.ndarray) -> Column:
+def _column(values: np.ndarray) -> ColumnValues:
     return values if values.dtype.kind in "iu" else Numbers(values, decimals=DECIMALS)
 
 
@@ -84,7 +84,7 @@ def _begins(table: pd.DataFrame, calendar: JsonObject) -> np.ndarray:
     return np.asarray(begins)
 
 
-def _values(table: pd.DataFrame, width: int, counted: JsonObject) -> dict[str, Column]:
+def _values(table: pd.DataFrame, width: int, counted: JsonObject) -> dict[str, ColumnValues]:
     """Whose running count each line is, alike in every period; a code stands beside its label."""
     names = [name for name in ("value", "value_label") if name in table.columns]
     own = {name: table[name].to_numpy(object)[:width] for name in names}

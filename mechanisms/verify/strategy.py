@@ -55,7 +55,7 @@ def check(bundle: Bundle, plan: QueryPlan) -> Finding:
         return Finding(WHAT, State.FAILED, "its weights are larger than any that are measured")
     if plan.counted != (plan.domain.names,):
         return Finding(WHAT, State.FAILED, "it counts other columns than those of the domain")
-    sums = product or Whole(matrix)
+    sums = product or MatrixNorms(matrix)
     moved = unit_sensitivity(plan.loss.unit, sums.column, sums.replaced)
     fault = ""
     if (moved.l1 > plan.sensitivity.l1) or (moved.l2_squared > plan.sensitivity.l2_squared):
@@ -151,7 +151,7 @@ def _is_measurable(matrix: scipy.sparse.csc_array) -> bool:
     return bool(np.abs(matrix.data.astype(float)).max(initial=0.0) < LARGEST_WEIGHT)
 
 
-class Whole:
+class MatrixNorms:
     """A matrix as it is, of which all pairs of cells are compared."""
 
     def __init__(self, matrix: scipy.sparse.csc_array | None) -> None:

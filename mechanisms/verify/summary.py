@@ -28,7 +28,7 @@ from mechanisms.tabular.headers import Headers
 from mechanisms.tabular.label_columns import written
 from mechanisms.verify import csv_file
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.csv_file import RELATIVE, Column, Numbers, texts
+from mechanisms.verify.csv_file import RELATIVE, ColumnValues, Numbers, texts
 from mechanisms.verify.finding import Finding
 from mechanisms.verify.planned import Planned
 
@@ -52,10 +52,10 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     yield _law(bundle, plan, told.levels.tolist())
 
 
-def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) -> dict[str, Column]:
+def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) -> dict[str, ColumnValues]:
     names = {**Headers.of(plan.domain).columns, "": ""}
     words = [line._replace(column=names[line.column])._asdict() for line in lines]
-    columns: dict[str, Column] = {name: texts(word[name] for word in words) for name in named}
+    columns: dict[str, ColumnValues] = {name: texts(word[name] for word in words) for name in named}
     numbers = np.array([[line.estimate, line.lower, line.upper] for line in lines]).reshape(-1, 3)
     width = numbers[:, 2] - numbers[:, 1]
     return columns | {
@@ -63,7 +63,7 @@ def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) 
     }
 
 
-def _density(plan: SummaryPlan, told: Summary) -> dict[str, Column]:
+def _density(plan: SummaryPlan, told: Summary) -> dict[str, ColumnValues]:
     """The shares of each cell, of each group and of everybody; of a group that may have nobody if determined."""
     names = Headers.of(plan.domain).columns
     groups = [label for a in plan.groups.attributes for label in written(a, a.labels()) if plan.rows > 1]

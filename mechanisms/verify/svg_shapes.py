@@ -21,8 +21,9 @@ _BAR = re.compile(r"M([-0-9.]+) ([-0-9.]+)V([-0-9.]+)h([-0-9.]+)V([-0-9.]+)z")
 _RECTANGLE = re.compile(r"M([-0-9.]+) ([-0-9.]+)h([-0-9.]+)v([-0-9.]+)h-([-0-9.]+)z")
 _DOT = re.compile(r"M([-0-9.]+) ([-0-9.]+)a([0-9]+) \3 0 1 0 ([0-9]+) 0a\3 \3 0 1 0 -\4 0")
 _RULE = re.compile(r"M([-0-9.]+) ([-0-9.]+)(?:H([-0-9.]+)|v5)")
-_GRID = "var(--grid)"
-_FRAME = {_GRID, "var(--control)"}
+# By the names that pages have for colours, and as drawings that are files by themselves have them.
+_GRID = {"var(--grid)", "#e8ebef"}
+_FRAME = _GRID | {"var(--control)", "#7b8796"}
 _WHISKER = "var(--text)"
 _BELOW = "var(--below)"
 
@@ -72,7 +73,8 @@ def read(svg: str) -> Drawing:
     for places, stroke in _POLYLINE.findall(svg):
         points = _points(places)
         if stroke in _FRAME:
-            drawing.grid += [points] if stroke == _GRID else []
+            drawing.grid += [points] if stroke in _GRID else []
+            drawing.unread += [] if _is_straight(points) else [places[:20]]
         else:
             (drawing.whiskers if stroke == _WHISKER or _is_upright(points) else drawing.lines).append(points)
     drawing.bands += map(_points, _POLYGON.findall(svg))
@@ -82,6 +84,11 @@ def read(svg: str) -> Drawing:
         if opacity and len(drawing.rectangles) > before:
             drawing.shades.append(Shade(drawing.rectangles[-1], float(opacity), fill == _BELOW))
     return drawing
+
+
+def _is_straight(points: np.ndarray) -> bool:
+    """Whether a line of the frame is level or stands upright, from one end to the other."""
+    return points.shape == (2, 2) and bool((points[0] == points[1]).any())
 
 
 def _is_upright(points: np.ndarray) -> bool:

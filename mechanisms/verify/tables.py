@@ -21,7 +21,7 @@ from mechanisms.tabular.headers import Headers, valid_names
 from mechanisms.tabular.label_columns import label_columns, with_codes
 from mechanisms.verify import csv_file, microdata, series, strategy, summary
 from mechanisms.verify.bundle import MARGINS, STREAM, Bundle
-from mechanisms.verify.csv_file import Column, Numbers, texts
+from mechanisms.verify.csv_file import ColumnValues, Numbers, texts
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.planned import Planned
 
@@ -43,18 +43,18 @@ def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
         )
 
 
-def _labels(domain: Domain) -> dict[str, Column]:
+def _labels(domain: Domain) -> dict[str, ColumnValues]:
     """The columns that name all cells of a domain, in order."""
     places = np.unravel_index(np.arange(domain.size), domain.shape) if domain.attributes else ()
     return {each.name: texts(each.labels)[places[each.axis]] for each in label_columns(domain)}
 
 
-def _numbers(values: np.ndarray, digits: int = 6) -> Column:
+def _numbers(values: np.ndarray, digits: int = 6) -> ColumnValues:
     """Whole ones in full."""
     return values if values.dtype.kind in "iu" else Numbers(values, digits)
 
 
-def _interval(values: np.ndarray, half: np.ndarray | float, digits: int = 6) -> dict[str, Column]:
+def _interval(values: np.ndarray, half: np.ndarray | float, digits: int = 6) -> dict[str, ColumnValues]:
     ends = {"interval_lower": values - half, "interval_upper": values + half}
     return {name: _numbers(np.asarray(end), digits) for name, end in ends.items()}
 
@@ -82,7 +82,7 @@ def _histogram(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     plan = found.stated
     result = registry.mechanism(plan.mechanism).reconstruct(plan, Measurement(bundle.measurement))
     half = plan.half_width if result.half_width is None else result.half_width
-    blank: Column = texts([""] * plan.domain.size)
+    blank: ColumnValues = texts([""] * plan.domain.size)
     errors = dict.fromkeys(("standard_error", "interval_lower", "interval_upper"), blank)
     if half is not None:
         if plan.standard_error is not None:
@@ -125,7 +125,7 @@ def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
     bundle.worked_out[MARGINS] = halves
     numbers = (answers, errors, answers - halves, answers + halves)
     names = ("answer", "standard_error", "interval_lower", "interval_upper")
-    columns: dict[str, Column] = {
+    columns: dict[str, ColumnValues] = {
         "number": np.arange(1, number + 1),
         "query": texts(plan.workload.labels(plan.domain)),
         **{str(name): texts(named[name]) for name in named.columns},
@@ -147,7 +147,7 @@ def _cells(
     bundle: Bundle, domain: Domain, estimates: tuple[np.ndarray, np.ndarray, np.ndarray], within: float
 ) -> Iterator[Finding]:
     estimate, cell, count = estimates
-    numbers: dict[str, Column] = {
+    numbers: dict[str, ColumnValues] = {
         "estimate": Numbers(estimate, within=within),
         "cell": Numbers(cell, within=within),
         "count": count,
@@ -169,8 +169,8 @@ def _means(bundle: Bundle, found: Planned) -> Iterator[Finding]:
 
 
 def _statistics(
-    plan: MomentsPlan, estimates: Sequence[ColumnEstimates], groups: Mapping[str, Column]
-) -> dict[str, Column]:
+    plan: MomentsPlan, estimates: Sequence[ColumnEstimates], groups: Mapping[str, ColumnValues]
+) -> dict[str, ColumnValues]:
     """Every column of such a file: the groups, what is measured, each statistic with both ends of its interval."""
     by_name = [_by_name(each) for each in estimates]
     lines = len(estimates[0].number.estimate)
@@ -178,7 +178,7 @@ def _statistics(
     nothing = Interval(*(np.full(lines, np.nan),) * 3)
     named = ["measured", *(name + end for name in by_name[0] for end in ENDS), "mean_unit"]
     headers = dict(zip(named, valid_names(named, list(groups)), strict=True))
-    columns: dict[str, Column] = {
+    columns: dict[str, ColumnValues] = {
         name: np.tile(np.asarray(labels), len(estimates)) for name, labels in groups.items()
     }
     measured = [planned.column.attribute.name for planned in plan.columns for _line in range(lines)]

@@ -33,7 +33,7 @@ import pandas as pd
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Boolean, Domain, Integer
-from mechanisms.microdata.simulation import AS_GOOD, Shape, ranked, simulated
+from mechanisms.microdata.simulation import AS_GOOD, SimulatedShape, ranked, simulated
 from mechanisms.protocol import PlanError
 from mechanisms.registry import MICRODATA
 from tests.benchmarks.synthesis import RHO, adult, ours, pair_distance, wide
@@ -157,7 +157,7 @@ def lines(table: str, few: int | None, releases: int, left_out: list[str]) -> No
     people = few or len(everybody)
     methods = {m.name: m for m in MICRODATA if not m.missing and m.name not in left_out}
     started = time.process_time()
-    each = simulated(Shape.of(domain), people, Loss(Definition.ZCDP, Fraction(1)), methods)
+    each = simulated(SimulatedShape.of(domain), people, Loss(Definition.ZCDP, Fraction(1)), methods)
     found = sorted(each, key=lambda line: list(methods).index(line.method))
     seconds = time.process_time() - started
     for epsilon, rho in RHO.items():

@@ -14,20 +14,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mechanisms.advice.answers import Shape
+from mechanisms.advice.answers import TableShape
 from mechanisms.arrays import Floats, Integers
 
 # A mixture has so many parts at most.
 PARTS = 3
 
 
-def sample(shape: Shape, people: int, generator: np.random.Generator) -> Integers:
+def sample(shape: TableShape, people: int, generator: np.random.Generator) -> Integers:
     """(cells,) counts of a table of a drawn shape, summing to `people`; cells in C order of `shape`."""
     weights = weights_of(shape, generator)
     return generator.multinomial(people, weights.ravel()).astype(np.int64)
 
 
-def weights_of(shape: Shape, generator: np.random.Generator) -> Floats:
+def weights_of(shape: TableShape, generator: np.random.Generator) -> Floats:
     """How likely each cell is: `shape`, sums to 1."""
     shares = generator.dirichlet(np.full(generator.integers(1, PARTS + 1), 0.7))
     total = np.zeros(shape)
@@ -40,7 +40,7 @@ def weights_of(shape: Shape, generator: np.random.Generator) -> Floats:
     return total / total.sum() if total.sum() > 0 else np.full(shape, 1 / math.prod(shape))
 
 
-def _smooth(shape: Shape, generator: np.random.Generator) -> Floats:
+def _smooth(shape: TableShape, generator: np.random.Generator) -> Floats:
     """One to six bells, from narrow to wide; in several columns each with an axis of its own width."""
     places = np.meshgrid(*((np.arange(n) + 0.5) / n for n in shape), indexing="ij", sparse=True)
     total = np.zeros(shape)
@@ -54,7 +54,7 @@ def _smooth(shape: Shape, generator: np.random.Generator) -> Floats:
     return total
 
 
-def _falling(shape: Shape, generator: np.random.Generator) -> Floats:
+def _falling(shape: TableShape, generator: np.random.Generator) -> Floats:
     """A power law from the first cell or corner on, slow or steep; from the last one half the time."""
     falls = []
     for n in shape:
@@ -63,11 +63,11 @@ def _falling(shape: Shape, generator: np.random.Generator) -> Floats:
     return _product(falls)
 
 
-def _even(shape: Shape, generator: np.random.Generator) -> Floats:
+def _even(shape: TableShape, generator: np.random.Generator) -> Floats:
     return np.ones(shape)
 
 
-def _stretches(shape: Shape, generator: np.random.Generator) -> Floats:
+def _stretches(shape: TableShape, generator: np.random.Generator) -> Floats:
     """Few stretches or boxes of people, of any size, anywhere."""
     total = np.zeros(shape)
     for _ in range(generator.integers(1, 13)):
@@ -82,7 +82,7 @@ def _stretches(shape: Shape, generator: np.random.Generator) -> Floats:
     return total
 
 
-def _scattered(shape: Shape, generator: np.random.Generator) -> Floats:
+def _scattered(shape: TableShape, generator: np.random.Generator) -> Floats:
     """People in a share of the cells, scattered, with weights of a light or a heavy tail."""
     cells = math.prod(shape)
     some = max(1, round(cells * math.exp(generator.uniform(math.log(1 / cells), 0))))
@@ -91,7 +91,7 @@ def _scattered(shape: Shape, generator: np.random.Generator) -> Floats:
     return total.reshape(shape)
 
 
-def _islands(shape: Shape, generator: np.random.Generator) -> Floats:
+def _islands(shape: TableShape, generator: np.random.Generator) -> Floats:
     """Ten to three hundred small boxes near a few centres, their people of a heavy tail."""
     total = np.zeros(shape)
     centres = generator.uniform(0, 1, (generator.integers(1, 7), len(shape)))
@@ -111,7 +111,7 @@ def _islands(shape: Shape, generator: np.random.Generator) -> Floats:
     return total
 
 
-def _band(shape: Shape, generator: np.random.Generator) -> Floats:
+def _band(shape: TableShape, generator: np.random.Generator) -> Floats:
     """People near a curve: each further column rises or falls with the first; heaped or not along it."""
     places = np.meshgrid(*((np.arange(n) + 0.5) / n for n in shape), indexing="ij", sparse=True)
     total = np.ones(shape) * _falling(shape[:1], generator).reshape(-1, *[1] * (len(shape) - 1))
@@ -122,7 +122,7 @@ def _band(shape: Shape, generator: np.random.Generator) -> Floats:
     return total
 
 
-def _spikes(shape: Shape, generator: np.random.Generator) -> Floats:
+def _spikes(shape: TableShape, generator: np.random.Generator) -> Floats:
     """One to thirty cells that hold nearly everyone, the first cell among them half the time."""
     total = np.zeros(math.prod(shape))
     cells = generator.integers(0, total.size, round(30 ** generator.random()))
@@ -132,7 +132,7 @@ def _spikes(shape: Shape, generator: np.random.Generator) -> Floats:
     return total.reshape(shape)
 
 
-def _steps(shape: Shape, generator: np.random.Generator) -> Floats:
+def _steps(shape: TableShape, generator: np.random.Generator) -> Floats:
     """Level stretches of very different heights, along every column."""
     levels = []
     for n in shape:
@@ -142,14 +142,14 @@ def _steps(shape: Shape, generator: np.random.Generator) -> Floats:
     return _product(levels)
 
 
-def _heaps(shape: Shape, generator: np.random.Generator) -> Floats:
+def _heaps(shape: TableShape, generator: np.random.Generator) -> Floats:
     """Rounded answers: a bell over the multiples of some step, with few people between."""
     step = int(generator.integers(2, 26))
     combs = [np.where(np.arange(n) % step == 0, 1.0, generator.uniform(0, 0.3)) for n in shape]
     return _smooth(shape, generator) * _product(combs)
 
 
-KINDS: tuple[Callable[[Shape, np.random.Generator], Floats], ...] = (
+KINDS: tuple[Callable[[TableShape, np.random.Generator], Floats], ...] = (
     _smooth,
     _falling,
     _even,
@@ -163,7 +163,7 @@ KINDS: tuple[Callable[[Shape, np.random.Generator], Floats], ...] = (
 )
 
 
-def _rough(shape: Shape, generator: np.random.Generator) -> Floats:
+def _rough(shape: TableShape, generator: np.random.Generator) -> Floats:
     """How neighbours differ: not at all, cell by cell, or by a cascade that is uneven at every scale."""
     kind, strength = generator.integers(3), generator.uniform(0.1, 2)
     if kind == 0:
@@ -173,7 +173,7 @@ def _rough(shape: Shape, generator: np.random.Generator) -> Floats:
     return _cascade(shape, lambda sides: np.exp(generator.normal(0, strength / 3, sides)))
 
 
-def _cascade(shape: Shape, factors: Callable[[list[int]], Floats]) -> Floats:
+def _cascade(shape: TableShape, factors: Callable[[list[int]], Floats]) -> Floats:
     """The product of factors of blocks of every size, each axis cut into 1, 2, 4, ... intervals."""
     product = np.ones(shape)
     for level in range(max((n - 1).bit_length() for n in shape) + 1):
@@ -183,7 +183,7 @@ def _cascade(shape: Shape, factors: Callable[[list[int]], Floats]) -> Floats:
     return product
 
 
-def _filled(shape: Shape, generator: np.random.Generator) -> Floats:
+def _filled(shape: TableShape, generator: np.random.Generator) -> Floats:
     """1 where values occur: in a fifth of the shapes not at the end of a column, in three tenths not in many holes."""
     kind, stay = generator.random(), generator.uniform(0.6, 0.97)
     if kind < 0.5:

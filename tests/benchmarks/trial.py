@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from mechanisms.accounting import Definition, Loss
-from mechanisms.advice.answers import PURPOSES, Answers, Shape, answers, root_mean_square
+from mechanisms.advice.answers import PURPOSES, AnswersOf, TableShape, answers, root_mean_square
 from mechanisms.advice.ranking import take
 from mechanisms.arrays import Integers
 from mechanisms.domain import Domain, Integer
@@ -45,7 +45,7 @@ class Trial:
         return repeatable(hashlib.sha256(named.encode()).digest())
 
     @cached_property
-    def _sampled(self) -> tuple[Shape, int, Fraction, Integers]:
+    def _sampled(self) -> tuple[TableShape, int, Fraction, Integers]:
         draw = self._generator
         ends = LINE if self.columns == 1 else SIDE
         shape = tuple(round(math.exp(draw.uniform(*np.log(ends)))) for _ in range(self.columns))
@@ -54,7 +54,7 @@ class Trial:
         return shape, people, epsilon, sample(shape, people, draw)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> TableShape:
         return self._sampled[0]
 
     @property
@@ -119,5 +119,5 @@ class Trial:
 
 
 @lru_cache(maxsize=8)
-def _answers(purpose: str, shape: Shape) -> Answers:
+def _answers(purpose: str, shape: TableShape) -> AnswersOf:
     return answers(purpose, shape)

@@ -16,7 +16,7 @@ TITLE, RUNNING_COUNT = "Race and sex", "Adults with more than"
 CURATOR_PAGES = [
     "/datasets/",
     "/datasets/new/",
-    "/datasets/elsewhere/",
+    "/datasets/connect/",
     "{dataset}",
     "{dataset}edit/",
     "{dataset}rows/",

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dpportal.releases.templatetags.summary_cells import told_cell
+from dpportal.releases.templatetags.summary_cells import shown_cell
 from tests.browser import visiting
 from tests.browser.test_every_page import look_at, sideways
 from tests.browser.test_first_view import require_light
@@ -70,7 +70,7 @@ def test_on_a_phone_the_first_numbers_are_in_sight_even_where_they_are_days(publ
     table = page.get_by_role("region", name="Table 1")
     number = table.locator("tbody td.number:not(:empty)").first
     days = "2025-07-04 ± 25 days (2025-04-04 [2025-03-04 to 2025-05-04], 2025-09-20 ± 25 days)"
-    inside = "".join(re.findall("<td[^>]*>(.*)</td>", told_cell({"text": days, "sort": 1})))
+    inside = "".join(re.findall("<td[^>]*>(.*)</td>", shown_cell({"text": days, "sort": 1})))
     number.evaluate("(cell, inside) => cell.innerHTML = inside", inside)
     assert visiting.is_in_sight(number)
 

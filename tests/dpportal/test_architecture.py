@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from types import FunctionType
 
 import pytest
@@ -46,7 +47,7 @@ def test_every_function_of_records_is_guarded_but_those_that_are_named() -> None
     theirs = {
         name for name in public if vars(records)[name].__module__.startswith("dpportal.datasets.record")
     }
-    used_inside = {"described", "kept_json", "opened"}
+    used_inside = {"described", "stored_json", "opened"}
     functions = {name for name in theirs if not name.startswith("_")} - used_inside
     assert functions_of_records() == functions
     assert functions > code_lists.WITHOUT_RECORDS
@@ -89,15 +90,55 @@ def test_no_function_is_longer_than_a_reader_bears() -> None:
 
 
 def test_no_class_name_means_two_things() -> None:
-    """Django wants all its commands to be one name; the client of the API has what the portal has."""
+    """Nor does that of a type with another name, or of a class inside another.
+
+    Django wants all its commands to be one name; the client of the API has what the portal has. The choices of a
+    model's field stand inside the model, so code says whose they are: `Release.State`. Templates and migrations name
+    them so, and Django wants `Meta`.
+    """
     modules = [s for s in project() if not s.inside("dpportal.api.dpclient") and ".commands." not in s.name]
     places: dict[str, list[str]] = {}
     for source in modules:
-        for node in source.tree.body:
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(source.name)
+        for name in named_types(source.tree.body):
+            places.setdefault(name, []).append(source.name)
     assert len(places) > 1000
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def named_types(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """Names of classes, those inside others too, and of types that are assigned to a name.
+
+    Choices of a model's field, and `Meta`, are their model's own.
+    """
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+            inner = (
+                each for each in node.body if isinstance(each, ast.ClassDef) and not _is_of_its_model(each)
+            )
+            yield from named_types(list(inner))
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [each.id for each in targets if isinstance(each, ast.Name)]
+            yield from (name for name in names if name.lstrip("_")[:1].isupper() and not name.isupper())
+
+
+def _is_of_its_model(node: ast.ClassDef) -> bool:
+    return node.name == "Meta" or "models.TextChoices" in map(ast.unparse, node.bases)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Rows = list[str]\nROWS = 3\nrows = 4", ["Rows"]),
+        ('Rows: TypeAlias = "list[str]"', ["Rows"]),
+        ('_Rows = NamedTuple("_Rows", [])', ["_Rows"]),
+        ("class A:\n    class Rows: ...\n    class Meta: ...", ["A", "Rows"]),
+        ("class A(Model):\n    class State(models.TextChoices): ...", ["A"]),
+    ],
+)
+def test_a_type_by_any_name_is_seen(text: str, names: list[str]) -> None:
+    assert list(named_types(ast.parse(text).body)) == names
 
 
 def _lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

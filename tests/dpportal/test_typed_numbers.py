@@ -14,7 +14,7 @@ from dpportal.datasets.forms import AttributeForm
 from dpportal.datasets.people_estimate import people_field
 from dpportal.datasets.typed_days import typed_day
 from dpportal.platform.form_data import form_data
-from dpportal.platform.typed_numbers import decimal_text, whole_text
+from dpportal.platform.typed_numbers import decimal_text, integer_text
 
 
 class CostForm(forms.Form):
@@ -58,7 +58,7 @@ def test_one_comma_is_a_decimal_sign(text, read):
     ],
 )
 def test_marks_between_groups_of_three_are_left_out(text, read):
-    assert whole_text(text) == read
+    assert integer_text(text) == read
 
 
 def test_a_page_takes_numbers_as_people_write_them_in_fields_of_text():

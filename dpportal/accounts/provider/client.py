@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from authlib.integrations.django_client import DjangoOAuth2App
 
 log = logging.getLogger(__name__)
-Result = TypeVar("Result")
+T = TypeVar("T")
 # Of one question to the provider; a sign-in asks it two or three.
 TIMEOUT_SECONDS = 4
 Claims = Mapping[str, Any]
@@ -84,7 +84,7 @@ def _client(provider: IdentityProvider) -> DjangoOAuth2App:
     )
 
 
-def _asked(question: Callable[[], Result]) -> Result:
+def _asked(question: Callable[[], T]) -> T:
     """What a question to the provider gives, asked where it keeps few threads waiting. Raises ProviderError."""
     import requests
     from authlib.common.errors import AuthlibBaseError

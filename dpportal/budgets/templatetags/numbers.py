@@ -91,7 +91,7 @@ def count_rows(rows: Sequence[Sequence[Any]], labels: int) -> SafeString:
     rows: of each labels, noisy and adjusted count, and the ends of the interval if there is one. A filter for all of
     them, since a page has thousands: how the language writes numbers is looked up once.
     """
-    written = _whole_numbers()
+    written = _integers()
     return mark_safe("".join(_count_row(row, labels, written) for row in rows))  # noqa: S308 (as in number_cells)
 
 
@@ -109,7 +109,7 @@ def _count_row(row: Sequence[Any], labels: int, written: Callable[[Any], str]) -
     return f'<tr>{heads}<td class="number">{first}</td>{margin}<td class="number">{last}</td></tr>'
 
 
-def _whole_numbers() -> Callable[[Any], str]:
+def _integers() -> Callable[[Any], str]:
     """`grouped` for many numbers."""
     thousands = str(get_format("THOUSAND_SEPARATOR"))
     by_threes = get_format("NUMBER_GROUPING") == 3
@@ -129,7 +129,7 @@ def answer_rows(rows: Sequence[Sequence[Any]]) -> SafeString:
 
     rows: of each these; answer and margin are whole numbers, or texts. A filter, as `count_rows` is.
     """
-    whole = _whole_numbers()
+    whole = _integers()
 
     def written(number: int | str) -> str:
         return _signed(escape(number)) if isinstance(number, str) else whole(number)
@@ -168,7 +168,7 @@ def unbroken(written: str) -> str:
 def grouped(value: Any) -> str:
     """What `intcomma` says with a minus sign, in a fifth of its time where thousands are grouped by threes."""
     by_threes = type(value) is int and get_format("NUMBER_GROUPING") == 3
-    return _whole_numbers()(value) if by_threes else _signed(str(conditional_escape(intcomma(value))))
+    return _integers()(value) if by_threes else _signed(str(conditional_escape(intcomma(value))))
 
 
 @register.filter(is_safe=True)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
 
 log = logging.getLogger(__name__)
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 # A server that is gone is told of soon: a person waits, or a job that is tried again by itself.
 CONNECT_SECONDS, READ_SECONDS, TRIES = 5, 30, 3
@@ -224,7 +224,7 @@ class _Body(io.RawIOBase):
         super().close()
 
 
-def call_storage(question: Callable[[], Result]) -> Result:
+def call_storage(question: Callable[[], T]) -> T:
     """The server's answer; not all of a web server's threads may wait for it. Raises as `translating_errors`."""
     with translating_errors():
         return bulkhead.STORE.call(question)

@@ -27,14 +27,14 @@ SMALLER = r' <small class="range in-one-line">\1</small>'
 
 
 @register.filter
-def told_cells(cells: Iterable[Json]) -> SafeString:
-    """The cells of a table's row, as `told_cell` writes each: a filter, as a page has thousands."""
+def shown_cells(cells: Iterable[Json]) -> SafeString:
+    """The cells of a table's row, as `shown_cell` writes each: a filter, as a page has thousands."""
     nothing = _nothing()
     return mark_safe("".join([_cell(cell, nothing) for cell in cells]))  # noqa: S308 (each is made below)
 
 
 @register.filter
-def told_rows(rows: Iterable[Json]) -> SafeString:
+def shown_rows(rows: Iterable[Json]) -> SafeString:
     """The lines of a table: of each the labels that it begins with, and its cells."""
     nothing = _nothing()
     lines = [
@@ -65,7 +65,7 @@ def _summary_line(row: Json, has_difference: bool, nothing: str) -> str:
 
 
 @register.filter
-def told_cell(cell: Json) -> SafeString:
+def shown_cell(cell: Json) -> SafeString:
     """A number with its margin; text, sort, and for the curator true and outside."""
     return mark_safe(_cell(cell, _nothing()))  # noqa: S308 (made below)
 

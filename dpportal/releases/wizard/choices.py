@@ -74,7 +74,7 @@ def method_initial(draft: Release, budget: Budget, proposed: str = "") -> Json:
     }
 
 
-def proposed_anew(draft: Release, posted: QueryDict) -> Decimal | None:
+def updated_proposal(draft: Release, posted: QueryDict) -> Decimal | None:
     """Another usual cost than the one that the page proposed, by the methods that there are now; None where it stays.
 
     Whoever picked a cost or a method keeps the cost. posted: what the page holds; nothing is saved.
@@ -84,7 +84,7 @@ def proposed_anew(draft: Release, posted: QueryDict) -> Decimal | None:
     purpose = posted.get("purpose")
     if purpose in Release.Purpose.values:
         draft.purpose = purpose
-    return cost_dial.proposed_anew(posted, partial(usual_amount, draft))
+    return cost_dial.updated_proposal(posted, partial(usual_amount, draft))
 
 
 def take_recommended(draft: Release) -> bool:

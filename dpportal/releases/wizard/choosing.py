@@ -192,7 +192,7 @@ def as_chosen(draft: Release) -> Json:
     """What was chosen so far, as `choose` takes it."""
     budget = drafts.budget_of(draft)
     form = planner_of(draft).form(declared=declared_columns(draft), draft=draft)
-    choices = {name: form[name].value() for name in form.fields if _is_said(form[name].value())}
+    choices = {name: form[name].value() for name in form.fields if _is_given(form[name].value())}
     amount = draft.amount_of(budget)
     method = {
         "mechanism": draft.mechanism,
@@ -203,7 +203,7 @@ def as_chosen(draft: Release) -> Json:
     return {"product": draft.product, "title": draft.title, "choices": choices, "method": method}
 
 
-def _is_said(value: object) -> bool:
+def _is_given(value: object) -> bool:
     return value not in (None, "", [], ())
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from dpportal.accounts.permissions import curator_required
 from dpportal.budgets.amounts import amount_formfield
 from dpportal.budgets.cost_dial import announce, with_cost
-from dpportal.platform.typed_numbers import decimal_text, whole_text
+from dpportal.platform.typed_numbers import decimal_text, integer_text
 from dpportal.publications.search_progress import chosen_by_hand, from_workers
 from dpportal.releases import drafts, services
 from dpportal.releases.access import own_release
@@ -26,7 +26,7 @@ from dpportal.releases.wizard.forms import MethodForm
 @own_release
 def cells(request: HttpRequest, draft: Release) -> HttpResponse:
     """How many cells the ticked columns make."""
-    people = whole_text(request.POST.get("people", ""))
+    people = integer_text(request.POST.get("people", ""))
     estimate = int(people) if people.isascii() and people.isdigit() and len(people) < 12 else None
     context = choices.cells(choices.declared_columns(draft), request.POST.getlist("columns"), estimate)
     return render(request, "releases/histogram/_cells.html", {**context, "release": draft})
@@ -41,7 +41,7 @@ def offers(request: HttpRequest, draft: Release) -> HttpResponse:
     try:
         budget, searches = drafts.budget_of(draft), services.ask_strategies(draft)
         simulation, posted = services.ask_simulation(draft), request.POST
-        amount = choices.proposed_anew(draft, posted)
+        amount = choices.updated_proposal(draft, posted)
     except DraftError as error:
         return render(
             request, product_of(draft).template("_offers.html"), {"release": draft, "refusal": error.message}

@@ -14,7 +14,7 @@ from dpportal.budgets import asking, confirming
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.platform.json_types import Json
-from dpportal.platform.typed_numbers import whole_text
+from dpportal.platform.typed_numbers import integer_text
 from dpportal.publications import cost
 from dpportal.publications.search_progress import from_workers
 from dpportal.publications.statement import epsilon_delta_text
@@ -66,7 +66,7 @@ def start(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     draft.product = request.POST["product"]
     draft.skip("product")
     if choosing.choose_usual_columns(
-        draft, whole_text(request.POST.get("people", ""))
+        draft, integer_text(request.POST.get("people", ""))
     ) and choices.take_recommended(draft):
         draft.skip("columns", "method")
         return wizard.forward(request, draft, choosing.EVERYTHING, "review")

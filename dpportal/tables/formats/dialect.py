@@ -99,7 +99,9 @@ def dialect_of(
             scores = {mark: _usual(sample, CsvDialect(mark, options.quote, 0)) for mark in candidates}
         delimiter = max(candidates, key=scores.__getitem__)
         if delimiter == ",":
-            delimiter = _beside_decimals(lines[skip : skip + SAMPLE_LINES], options.quote) or ","
+            delimiter = (
+                _delimiter_with_decimal_commas(lines[skip : skip + SAMPLE_LINES], options.quote) or ","
+            )
     return CsvDialect(delimiter, options.quote, skip)
 
 
@@ -136,7 +138,7 @@ def _usual(lines: list[str], dialect: CsvDialect) -> tuple[bool, float, int]:
     return (width > 1, round(share * (width - 1), 2), width)
 
 
-def _beside_decimals(lines: list[str], quote: str) -> str:
+def _delimiter_with_decimal_commas(lines: list[str], quote: str) -> str:
     """The delimiter of lines whose commas nearly all are decimal marks, whatever titles above them say; or empty."""
     with_marks = sum("," in line and bool(DECIMAL_COMMAS.fullmatch(line)) for line in lines)
     others = (mark for mark in DELIMITERS if mark != ",")

@@ -10,7 +10,7 @@ from typing import IO, NamedTuple
 from openpyxl.utils.cell import column_index_from_string
 
 from dpportal.tables.faults import UploadFault
-from dpportal.tables.formats.sheet_frame import Cells, Rows
+from dpportal.tables.formats.sheet_frame import SheetCells, SheetRows
 
 PIECE_BYTES = 1 << 18
 # Longer than an element with its range is written.
@@ -47,7 +47,7 @@ def merged_columns(sheet: IO[bytes]) -> list[MergedColumn]:
     return found
 
 
-def filled_down(rows: Rows, merged: Callable[[], list[MergedColumn]], *, has_names: bool) -> Rows:
+def filled_down(rows: SheetRows, merged: Callable[[], list[MergedColumn]], *, has_names: bool) -> SheetRows:
     """The rows below the names, in which each cell below the first of a range has that one's value.
 
     A row without a value of its own stays blank. merged: asked once the first row is there. has_names: whether the
@@ -66,7 +66,7 @@ def filled_down(rows: Rows, merged: Callable[[], list[MergedColumn]], *, has_nam
                 held[each.column] = (each.last, cells[each.column])
 
 
-def _filled(number: int, cells: Cells, held: dict[int, tuple[int, str]]) -> Cells:
+def _filled(number: int, cells: SheetCells, held: dict[int, tuple[int, str]]) -> SheetCells:
     ended = [column for column, (last, _text) in held.items() if last < number]
     for column in ended:
         del held[column]

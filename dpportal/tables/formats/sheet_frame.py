@@ -9,11 +9,11 @@ from dpportal.tables.formats.frame import SAMPLE_LINES, Line, joined_names, usua
 from dpportal.tables.meaning.parse_options import ReadOptions
 
 # The texts of a row by column, counted from 1; empty cells are left out.
-Cells = dict[int, str]
-Rows = Iterator[tuple[int, Cells]]
+SheetCells = dict[int, str]
+SheetRows = Iterator[tuple[int, SheetCells]]
 
 
-def resolved_top(rows: Rows, options: ReadOptions) -> tuple[ReadOptions, Rows]:
+def resolved_top(rows: SheetRows, options: ReadOptions) -> tuple[ReadOptions, SheetRows]:
     """The options with the rows above the table where nobody declared them, and all the rows once more."""
     if options.title_lines is not None and options.header_lines is not None:
         return options, rows
@@ -22,26 +22,26 @@ def resolved_top(rows: Rows, options: ReadOptions) -> tuple[ReadOptions, Rows]:
     return with_top(options, lines, usual_width(lines)), chain(first, rows)
 
 
-def sampled(rows: Sequence[tuple[int, Cells]]) -> list[Line]:
+def sampled(rows: Sequence[tuple[int, SheetCells]]) -> list[Line]:
     """Rows that say something as lines, all as wide as the widest, without the columns that are empty."""
     columns = used_columns(rows)
     return [Line(number - 1, number, _fields(cells, columns)) for number, cells in rows if cells]
 
 
-def used_columns(rows: Sequence[tuple[int, Cells]]) -> list[int]:
+def used_columns(rows: Sequence[tuple[int, SheetCells]]) -> list[int]:
     """The columns in which rows say something; a row of one text, such as a title, decides on none."""
     every = [cells for _number, cells in rows]
     several = [cells for cells in every if len(cells) > 1]
     return sorted(set[int]().union(*(several or every)))
 
 
-def _fields(cells: Cells, columns: Sequence[int]) -> list[str]:
+def _fields(cells: SheetCells, columns: Sequence[int]) -> list[str]:
     """The texts in these columns; a title that stands beside them is in the first."""
     fields = [cells.get(column, "") for column in columns]
     return fields if any(fields) else [*cells.values(), *fields[1:]]
 
 
-def without_empty_columns(rows: Rows) -> Rows:
+def without_empty_columns(rows: SheetRows) -> SheetRows:
     """The rows without the columns to which neither the names nor the first rows below them say anything.
 
     A sheet's table may begin in its second column. Where a later row has a value in a column that was left out, it has
@@ -60,7 +60,7 @@ def without_empty_columns(rows: Rows) -> Rows:
     )
 
 
-def below_titles(rows: Rows, options: ReadOptions) -> Rows:
+def below_titles(rows: SheetRows, options: ReadOptions) -> SheetRows:
     """The rows that say something from the names on, these joined to one. options: settled as to the top."""
     below = (row for row in rows if row[1] and row[0] > (options.title_lines or 0))
     first = next(below, None) if options.header else None
@@ -78,7 +78,7 @@ def below_titles(rows: Rows, options: ReadOptions) -> Rows:
     return chain([(last, _joined(names, used_columns(sample)))], sample, below)
 
 
-def _joined(rows: Sequence[Cells], filled: Sequence[int]) -> Cells:
+def _joined(rows: Sequence[SheetCells], filled: Sequence[int]) -> SheetCells:
     """filled: the columns with values. One without has no name that only reaches over it, as of merged cells."""
     named = set(chain.from_iterable(rows))
     columns = sorted(named.union(column for column in filled if column < max(named)))

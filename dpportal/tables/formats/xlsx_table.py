@@ -29,7 +29,7 @@ from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.shared_strings import read_shared_strings
 from dpportal.tables.formats.sheet_frame import (  # fmt: skip
-    Cells,
+    SheetCells,
     below_titles,
     resolved_top,
     without_empty_columns,
@@ -219,7 +219,7 @@ def unpack_xlsx(reading: Reading, target: FilePath) -> Unpacked:
 
 
 @contextmanager
-def opened_sheet(reading: Reading, unpacked: Unpacked) -> Iterator[Iterator[tuple[int, Cells]]]:
+def opened_sheet(reading: Reading, unpacked: Unpacked) -> Iterator[Iterator[tuple[int, SheetCells]]]:
     """The rows of a sheet as `_sheet_rows` has them, up to as many as there may be. Raises as `unpack_xlsx`."""
     _check_parts(reading.source, reading.limits)
     report = part(reading.report, 0, UNPACKED)
@@ -259,7 +259,9 @@ def _check_parts(source: FilePath, limits: Limits) -> None:
         )
 
 
-def _write_rows(rows: Iterator[tuple[int, Cells]], file: TextIO, unpacked: Unpacked, reach: Reach) -> None:
+def _write_rows(
+    rows: Iterator[tuple[int, SheetCells]], file: TextIO, unpacked: Unpacked, reach: Reach
+) -> None:
     writer = csv.writer(file, lineterminator="\n")
     width, written, due = reach.width, 0, 1
     leaves_out = unpacked.options.leaves_out_notes
@@ -293,7 +295,7 @@ def _write_rows(rows: Iterator[tuple[int, Cells]], file: TextIO, unpacked: Unpac
         )
 
 
-def _within(rows: Iterator[tuple[int, Cells]], reach: Reach) -> Iterator[tuple[int, Cells]]:
+def _within(rows: Iterator[tuple[int, SheetCells]], reach: Reach) -> Iterator[tuple[int, SheetCells]]:
     """The rows, as long as there are no more of them, and of their cells, than a sheet may have."""
     filled_cells = 0
     # A damaged sheet may number many rows alike.
@@ -312,14 +314,14 @@ def _check_text(reach: Reach, text_bytes: int) -> None:
         raise unfolds_too_far(reach.text_bytes)
 
 
-def _is_too_long(cells: Cells, width: int) -> bool:
+def _is_too_long(cells: SheetCells, width: int) -> bool:
     """Whether a row of so many columns may not fit on a line: texts may be quoted, and a mark ends each field."""
     return width + sum(len(text.encode()) + text.count('"') + 2 for text in cells.values()) > MAX_LINE_BYTES
 
 
 def _sheet_rows(
     workbook: Workbook, unpacked: Unpacked, report: Report, most: MostCells
-) -> Iterator[tuple[int, Cells]]:
+) -> Iterator[tuple[int, SheetCells]]:
     """Each row's number and its texts by column, both counted from 1; empty cells are left out."""
     sheet = _chosen(workbook, unpacked.options.sheet, unpacked)
     size = max(1, workbook.archive.getinfo(sheet.path).file_size)

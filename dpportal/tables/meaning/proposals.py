@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from dpportal.tables.facts import Column, Kind, Meaning
+from dpportal.tables.facts import Column, ColumnKind, Meaning
 from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.identifiers import looks_like_identifier
 from dpportal.tables.meaning.missing_words import missing_words
@@ -49,10 +49,10 @@ SHORT_DATE = r"([0-9]{1,2})([./-])([0-9]{1,2})\2[0-9]{2}"
 NUMERIC_DATE = "([0-9]{1,2})[./-]([0-9]{1,2})[./-][0-9]{4}"
 # As people write days, whichever format is declared.
 ANY_DATE = "[0-9]{1,2}[./-][0-9]{1,2}[./-](?:[0-9]{2}|[0-9]{4})|[0-9]{4}-[0-9]{2}-[0-9]{2}"
-Texts = Sequence[Sequence[str | None]]
+TextColumns = Sequence[Sequence[str | None]]
 
 
-def proposed_options(columns: Texts, options: ReadOptions) -> ReadOptions:
+def proposed_options(columns: TextColumns, options: ReadOptions) -> ReadOptions:
     """The options with units, decimal, thousands and date format filled in where nobody declared them."""
     seen = [_texts(column, replace(options, decimal=".", thousands="")) for column in columns]
     units = options.units
@@ -85,7 +85,7 @@ def _before(text: str, units: Sequence[str]) -> str:
     return found[1] if found and found[2] in units else text
 
 
-def proposed_columns(names: Sequence[str], columns: Texts, options: ReadOptions) -> tuple[Column, ...]:
+def proposed_columns(names: Sequence[str], columns: TextColumns, options: ReadOptions) -> tuple[Column, ...]:
     """Each column with the kind that nearly all its first texts can be read as."""
     return tuple(
         _column(name, _texts(column, options), options) for name, column in zip(names, columns, strict=True)
@@ -135,7 +135,7 @@ def _texts(column: Sequence[str | None], options: ReadOptions) -> list[str]:
     return [text for text in read if text is not None]
 
 
-def _kind(texts: list[str], options: ReadOptions) -> tuple[Kind, str]:
+def _kind(texts: list[str], options: ReadOptions) -> tuple[ColumnKind, str]:
     if not texts:
         return "text", ""
     if _most(text.lower() in WORDS for text in texts):
@@ -147,7 +147,7 @@ def _kind(texts: list[str], options: ReadOptions) -> tuple[Kind, str]:
     return "text", _remark(texts, options)
 
 
-def _number_kind(texts: list[str], options: ReadOptions) -> Kind | None:
+def _number_kind(texts: list[str], options: ReadOptions) -> ColumnKind | None:
     """Whole or real numbers; none if a text is no number or looks like a code. NaN alone makes no number."""
     numbers = [text for text in texts if text.lower().lstrip("+-") != "nan"]
     if not numbers or any(re.fullmatch(CODE, _without_thousands(text, options)) for text in numbers):

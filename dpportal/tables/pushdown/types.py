@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpportal.tables.facts import Kind
+from dpportal.tables.facts import ColumnKind
 from mechanisms.domain import Attribute, Date
 from mechanisms.number_text import number_written
 
@@ -34,7 +34,7 @@ class ColumnType:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     value_of: Callable[[str], Value | None] | None = None
 
     @property

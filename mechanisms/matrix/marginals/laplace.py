@@ -17,7 +17,7 @@ from mechanisms.matrix.marginals.errors import lower_bound, residual_costs
 from mechanisms.matrix.marginals.sets import Axes, MarginalSets, requested_marginals
 from mechanisms.matrix.marginals.tables import Residuals, gathered, projected
 from mechanisms.matrix.marginals.weights import MAX_COLUMNS, best_weights, lattice_of, on_grid
-from mechanisms.matrix.mechanism import Optimised, Progress, QueryPlan
+from mechanisms.matrix.mechanism import Optimised, QueryPlan, SearchProgress
 from mechanisms.matrix.workload.union import Workload
 from mechanisms.protocol import PlanError
 from mechanisms.refusal import Wording
@@ -59,7 +59,7 @@ class WeightedMarginals(MarginalMechanism):
         return ""
 
     def optimise(
-        self, domain: Domain, workload: Workload, definition: Definition, on_progress: Progress
+        self, domain: Domain, workload: Workload, definition: Definition, on_progress: SearchProgress
     ) -> Optimised:
         """The weights of least total error among several local optima.
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.matrix.mechanism import Progress
+from mechanisms.matrix.mechanism import SearchProgress
 from mechanisms.matrix.optimise.gram import gram_diagonal
 from mechanisms.matrix.optimise.spectrum import spectrum
 from mechanisms.matrix.workload.factor import Factor
@@ -55,7 +55,7 @@ def gaussian_optimum(
     *,
     tolerance: float = TOLERANCE,
     iterations: int = _ITERATIONS,
-    on_progress: Progress | None = None,
+    on_progress: SearchProgress | None = None,
 ) -> GaussianOptimum:
     """The best strategy for a workload over one column, to within a relative gap.
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from mechanisms.arrays import Floats
-from mechanisms.matrix.mechanism import Progress
+from mechanisms.matrix.mechanism import SearchProgress
 from mechanisms.noise import repeatable
 
 # Rows of L for each dimension of the workload: what the authors advise.
@@ -37,7 +37,9 @@ class LowRank:
     residual: float
 
 
-def low_rank(workload: np.ndarray, *, rounds: int = _ROUNDS, on_progress: Progress | None = None) -> LowRank:
+def low_rank(
+    workload: np.ndarray, *, rounds: int = _ROUNDS, on_progress: SearchProgress | None = None
+) -> LowRank:
     """A strategy with little more rows than the workload has dimensions.
 
     workload: (q, n) floats. The multiplier method leaves a small W - BL; L + B⁺(W - BL) takes it up, so that the

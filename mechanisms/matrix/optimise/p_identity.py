@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from mechanisms.arrays import Floats
-from mechanisms.matrix.mechanism import Progress
+from mechanisms.matrix.mechanism import SearchProgress
 from mechanisms.matrix.optimise.gram import Gram, GramBlocks, WrittenGram, gram_diagonal
 from mechanisms.matrix.optimise.windows import Window, Windows
 from mechanisms.noise import repeatable
@@ -100,7 +100,7 @@ def p_identity(
     rows: int | None = None,
     starts: int = 3,
     iterations: int | None = None,
-    on_progress: Progress | None = None,
+    on_progress: SearchProgress | None = None,
 ) -> PIdentity:
     """The best p-Identity strategy found for a workload over one column; the same each time.
 
@@ -121,7 +121,11 @@ def p_identity(
 
 
 def improved(
-    gram: Gram, begin: Sequence[Floats], *, iterations: int | None = None, on_progress: Progress | None = None
+    gram: Gram,
+    begin: Sequence[Floats],
+    *,
+    iterations: int | None = None,
+    on_progress: SearchProgress | None = None,
 ) -> PIdentity:
     """The best p-Identity strategy found from given Θ, each (p, n) floats >= 0, all of whose entries are free.
 
@@ -154,7 +158,7 @@ def _free(theta: Floats) -> Start:
     return windows, windows.values(theta)
 
 
-def _best(gram: Gram, begin: list[Start], iterations: int, on_progress: Progress | None) -> PIdentity:
+def _best(gram: Gram, begin: list[Start], iterations: int, on_progress: SearchProgress | None) -> PIdentity:
     """From all starts a little, from the best of them to the end; single cells where nothing does better."""
     alone = float(gram_diagonal(gram).sum())
     if alone == 0:
@@ -180,7 +184,7 @@ def _best(gram: Gram, begin: list[Start], iterations: int, on_progress: Progress
 class _Counter:
     """Iterations done, told to whoever watches."""
 
-    def __init__(self, on_progress: Progress | None, total: int) -> None:
+    def __init__(self, on_progress: SearchProgress | None, total: int) -> None:
         self._on_progress, self._total, self._done = on_progress, total, 0
 
     def __call__(self) -> None:

@@ -39,7 +39,7 @@ GENERAL = {
     "dcat",
     "oembed",
     "robots",
-    "workings",
+    "search_progress",
     "guide",
     "guide_choice",
     "guide_queries",
@@ -84,7 +84,7 @@ GENERAL = {
     "datasets:list",
     "datasets:upload",
     "datasets:direct",
-    "datasets:elsewhere",
+    "datasets:connect_table",
     "datasets:tableless",
     "releases:list",
     "releases:finished",
@@ -334,7 +334,7 @@ def test_lists_leave_other_peoples_things_out(client, ready, other_curator, addr
 @pytest.mark.parametrize("role", ["administrator", "analyst"])
 @pytest.mark.parametrize(
     "address",
-    ["datasets:list", "datasets:upload", "datasets:elsewhere", "datasets:tableless", "releases:finished"],
+    ["datasets:list", "datasets:upload", "datasets:connect_table", "datasets:tableless", "releases:finished"],
 )
 def test_rooms_of_curators_are_closed_to_other_roles(client, request, role, address):
     client.force_login(request.getfixturevalue(role))

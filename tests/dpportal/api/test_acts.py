@@ -65,7 +65,7 @@ TWINS = {
     "datasets:direct_finish": "append_piece",
     "datasets:direct_give_up": "give_up_upload",
     "datasets:tableless": "begin_counted",
-    "datasets:elsewhere": "connect_table",
+    "datasets:connect_table": "connect_table",
     "datasets:home": "dataset",
     "datasets:progress": "dataset",
     "datasets:first_rows": "rows",

@@ -174,6 +174,6 @@ def test_refusals_and_strangers_are_told_in_the_language_that_they_name(program,
 
 def test_a_column_of_every_kind_stands_in_the_description_and_can_be_declared(client, db):
     schemas = client.get(DESCRIPTION).json()["components"]["schemas"]
-    [example] = schemas["DeclarationSaid"]["properties"]["columns"]["examples"]
+    [example] = schemas["DeclarationInput"]["properties"]["columns"]["examples"]
     declared = [attribute(name, entry) for name, entry in example.items()]
     assert {each.kind for each in declared} == set(KINDS)

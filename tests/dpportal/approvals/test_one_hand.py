@@ -10,7 +10,7 @@ from django.test import RequestFactory
 from django.urls import reverse
 
 from dpportal.accounts import people
-from dpportal.accounts.models import Role, User, made_at_server
+from dpportal.accounts.models import Role, User, created_on_server
 from dpportal.accounts.provider import arrivals
 from dpportal.accounts.provider.client import ProviderError
 from dpportal.approvals import services
@@ -136,7 +136,7 @@ def test_a_display_name_that_another_changed_puts_no_account_in_hand(
 
 def test_an_account_that_was_made_at_the_server_answers(asked):
     chief = User.objects.create_user("chief", role=Role.ADMINISTRATOR)
-    made_at_server.send(User, person=chief)
+    created_on_server.send(User, person=chief)
     services.refuse(asked, chief, "No.")
 
 

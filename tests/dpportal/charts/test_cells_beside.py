@@ -10,7 +10,7 @@ import pytest
 from dpportal.charts.chosen_counts import ChosenCounts, chosen_figure, shown_margins
 from dpportal.charts.chosen_panels import ChosenPanels, panels_figure
 from dpportal.charts.counts import counts_figure
-from dpportal.charts.own_cells import numbers_beside
+from dpportal.charts.own_cells import own_cells_sentence
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.charts.static_svg import drawing
 from dpportal.charts.style import Figure
@@ -87,7 +87,7 @@ def test_a_share_that_has_no_place_is_told_with_its_own_margin() -> None:
 def test_a_name_keeps_its_hyphen_and_a_large_number_its_digits() -> None:
     ages = Integer("age", True, lower=0, upper=1)
     values = np.array([[1.0], [2.0], [-12_345_678.0]])
-    said = numbers_beside(ages, ["old-age"], values, 1_234_567)
+    said = own_cells_sentence(ages, ["old-age"], values, 1_234_567)
     assert said.endswith("Missing: old-age −12,345,678 ± 1,234,567.")
 
 

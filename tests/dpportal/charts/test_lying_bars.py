@@ -73,7 +73,7 @@ def test_colours_are_named_before_the_bars_and_many_groups_leave_a_page_short():
     status = Categorical("status", values=tuple("abcdefg"), closed=True)
     shapes = drawn(long, status)
     assert len(shapes["areas"]) == 7 and shapes["height"] <= 1.1 * shapes["width"]
-    page = render_to_string("_drawn.html", {"drawn": shapes, "title": "People"})
+    page = render_to_string("_still_chart.html", {"drawn": shapes, "title": "People"})
     assert 0 < page.index("still-names") < page.index('class="still"')
 
 

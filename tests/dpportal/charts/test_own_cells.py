@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.http import QueryDict
 
-from dpportal.charts.own_cells import drawn_cells
+from dpportal.charts.own_cells import cells_to_show
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.releases.products.histogram.reader_choices import ChartForm, begins_mirrored, figure
 from mechanisms.box_queries import CellSum
@@ -74,7 +74,7 @@ def test_where_somebody_shows_they_are_drawn() -> None:
 
 def test_declared_values_are_always_drawn() -> None:
     kind = Categorical("kind", values=("a", "Other", "c"))
-    left = drawn_cells((kind,), np.array([100.0, 0.0, 0.0]), [5])
+    left = cells_to_show((kind,), np.array([100.0, 0.0, 0.0]), [5])
     assert left.caption == "" and left.attributes == (kind,)
 
 

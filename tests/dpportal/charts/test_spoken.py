@@ -59,7 +59,9 @@ def test_many_groups_have_one_highest_of_all() -> None:
 
 def test_a_page_says_it_in_the_name_of_the_picture_and_a_file_by_itself_does_not() -> None:
     figure = reader_figure(Domain((SEX,)), raw=np.array([3, 4]), counts=np.array([3, 4]), half_width=1)
-    page = render_to_string("_drawn.html", {"drawn": for_screens(figure.json), "title": "People by sex"})
+    page = render_to_string(
+        "_still_chart.html", {"drawn": for_screens(figure.json), "title": "People by sex"}
+    )
     assert page.count('aria-label="People by sex. Highest: 4 at m; lowest: 3 at f."') == 2
 
 

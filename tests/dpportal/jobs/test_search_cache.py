@@ -101,7 +101,7 @@ def test_what_cannot_be_worked_out_says_why():
 def test_the_page_polls_until_all_is_there_and_says_if_no_worker_is(client, curator):
     client.force_login(curator)
     key = asked().awaited[0]
-    address = f"{reverse('workings')}?key={key}"
+    address = f"{reverse('search_progress')}?key={key}"
     waiting = client.get(address)
     assert "no worker is running" in waiting.text and "HX-Trigger" not in waiting.headers
     building.a_worker_lives()

@@ -13,7 +13,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpResponse
 
 from dpportal.serving import long_polling
-from dpportal.serving.handler import PortalHandler, Scope
+from dpportal.serving.handler import AsgiScope, PortalHandler
 from dpportal.serving.in_flight import InFlight
 
 WAITING, THREADS = 30, 2
@@ -29,7 +29,7 @@ class Waiting(PortalHandler):
         self.begun = time.monotonic()
         self.asked = 0
 
-    def _respond(self, scope: Scope, body: IO[bytes]) -> HttpResponse:
+    def _respond(self, scope: AsgiScope, body: IO[bytes]) -> HttpResponse:
         self.asked += 1
         request = ASGIRequest(scope, BytesIO())
         has_ended = time.monotonic() - self.begun > ENDS_AFTER

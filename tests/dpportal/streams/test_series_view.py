@@ -16,7 +16,7 @@ from django.utils.translation import override
 
 from dpportal.charts.cell_names import named
 from dpportal.datasets import services as datasets
-from dpportal.streams import chart_cache, series_view, services
+from dpportal.streams import series_view, services, still_charts
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period, Stream
 from dpportal.streams.series_view import Chosen
@@ -82,8 +82,8 @@ def test_a_public_page_draws_once_for_each_state_choice_and_language(many, monke
     """Fourteen counts took a tenth of a second of every visit."""
     services.publish(many, many.created_by)
     made = []
-    draw = chart_cache.figures
-    monkeypatch.setattr(chart_cache, "figures", lambda *given: made.append(given) or draw(*given))
+    draw = still_charts.figures
+    monkeypatch.setattr(still_charts, "figures", lambda *given: made.append(given) or draw(*given))
     visitor = Client()
 
     def seen(query: str = "") -> dict:
@@ -94,7 +94,7 @@ def test_a_public_page_draws_once_for_each_state_choice_and_language(many, monke
     assert seen("?count=2") != first and len(made) == 2
     with override("zh-hans"):
         count = many.periods.count()
-        other = chart_cache.public_charts(many, Chosen.of(many, asked("")), count)
+        other = still_charts.still_charts(many, Chosen.of(many, asked("")), count)
     assert other["series"]["title"] != first["series"]["title"] and len(made) == 3
     width = len(many.labels)
     publish(many.pk, [Update(5, (9,) * width, Period.Source.COUNTS)], noise=building.repeated_noise())

@@ -22,8 +22,8 @@ from mechanisms.microdata.simulation import (
     FEWEST_COMPARED,
     MOST_CELLS,
     MOST_TABLES,
-    Shape,
     Simulated,
+    SimulatedShape,
     ranked,
     simulated,
 )
@@ -38,7 +38,7 @@ FAST = {m.name: m for m in MICRODATA if m.name not in ("latent-classes", "dp-gan
 
 
 def test_made_up_people_have_the_shape_and_depend():
-    made = Shape.of(DOMAIN).domain()
+    made = SimulatedShape.of(DOMAIN).domain()
     assert made.shape == DOMAIN.shape
     assert [a.ordered for a in made.attributes] == [a.ordered for a in DOMAIN.attributes]
     strongest = []
@@ -55,7 +55,7 @@ def test_on_a_table_that_nobody_tuned_to_errors_are_near_the_simulated_ones():
     domain, rows = adult()
     true, pairs = PairTables(domain.shape).of_rows(rows), PairTables(domain.shape)
     fast = {name: FAST[name] for name in ("tree-of-pairs", "independent-columns")}
-    for line in simulated(Shape.of(domain), len(rows), loss(), fast):
+    for line in simulated(SimulatedShape.of(domain), len(rows), loss(), fast):
         plan = fast[line.method].plan(domain, Wishes(), loss(line.amount))
         counts = true if plan.pairwise else pairs.columns(true)
         made = fast[line.method].reconstruct(plan, fast[line.method].measure(plan, counts, Noise())).rows
@@ -89,7 +89,7 @@ def test_the_least_error_is_recommended_and_of_equal_ones_the_first():
 
 
 def test_a_table_of_many_cells_is_simulated_with_coarser_columns():
-    fine = Shape(tuple((size, "ordered", True) for size in (5000, 3000, 2, 900)))
+    fine = SimulatedShape(tuple((size, "ordered", True) for size in (5000, 3000, 2, 900)))
     coarse = fine.within(MOST_CELLS)
     assert coarse.pair_cells <= MOST_CELLS < fine.pair_cells
     assert [size for size, _kind, _missing in coarse.columns][2:] == [2, 900]
@@ -105,7 +105,7 @@ def single(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_the_same_shape_gives_the_same_errors_and_more_budget_smaller_ones(single):
-    one, other = (list(simulated(Shape.of(DOMAIN), 3000, loss(), FAST)) for _ in range(2))
+    one, other = (list(simulated(SimulatedShape.of(DOMAIN), 3000, loss(), FAST)) for _ in range(2))
     assert [(s.method, s.pairs, s.triples) for s in one] == [(s.method, s.pairs, s.triples) for s in other]
     assert {s.amount for s in one} == set(AMOUNTS[Definition.ZCDP])
     tree = [s.pairs for s in one if s.method == "tree-of-pairs"]
@@ -116,7 +116,7 @@ def test_the_same_shape_gives_the_same_errors_and_more_budget_smaller_ones(singl
 @pytest.mark.parametrize("method", ["tree-of-pairs", "independent-columns"])
 def test_of_few_people_the_simulated_error_is_no_single_draw(method):
     """500 people, Adult's 14 columns, the least cost: an error varies by a tenth, and methods differ by less."""
-    shape, people, least = Shape.of(adult()[0]), 500, AMOUNTS[Definition.ZCDP][0]
+    shape, people, least = SimulatedShape.of(adult()[0]), 500, AMOUNTS[Definition.ZCDP][0]
     domain = shape.domain()
     plan = FAST[method].plan(domain, Wishes(), loss(least))
     pairs = PairTables(domain.shape)
@@ -147,7 +147,7 @@ def test_a_slow_method_that_is_far_from_the_others_is_told_so_by_few_tables(monk
 
     monkeypatch.setattr(type(tree), "measure", counted)
     methods = {"tree-of-pairs": tree, "independent-columns": single}
-    shape = Shape.of(adult()[0]).of_columns(8)
+    shape = SimulatedShape.of(adult()[0]).of_columns(8)
     few = list(simulated(shape, 1000, loss(), methods))
     assert [line.method for line in few] == ["independent-columns", "tree-of-pairs"]
     assert released.count("tree-of-pairs") == FEWEST_COMPARED
@@ -163,7 +163,9 @@ def test_a_slow_method_that_is_far_from_the_others_is_told_so_by_few_tables(monk
 def at_least_cost(methods: dict[str, Microdata]) -> list[float]:
     """The first three methods' errors of pairs at the smallest cost."""
     least = AMOUNTS[Definition.ZCDP][0]
-    return [s.pairs for s in simulated(Shape.of(DOMAIN), 40_000, loss(), methods) if s.amount == least][:3]
+    return [
+        s.pairs for s in simulated(SimulatedShape.of(DOMAIN), 40_000, loss(), methods) if s.amount == least
+    ][:3]
 
 
 @pytest.mark.slow
@@ -183,7 +185,7 @@ def test_the_simulated_errors_are_those_of_another_table_within_a_factor():
     plan = FAST["tree-of-pairs"].plan(DOMAIN, Wishes(), Loss(Definition.ZCDP, Fraction(amount)))
     found = next(
         s
-        for s in simulated(Shape.of(DOMAIN), 4000, loss(), FAST)
+        for s in simulated(SimulatedShape.of(DOMAIN), 4000, loss(), FAST)
         if (s.method, s.amount) == ("tree-of-pairs", amount)
     )
     tree, counts = FAST["tree-of-pairs"], counted(plan, people())

@@ -16,7 +16,7 @@ from dpportal.charts.chosen_counts import ChosenCounts, chosen_figure, may_face
 from dpportal.charts.chosen_panels import ChosenPanels, pages_of, panels_figure
 from dpportal.charts.counted_word import counted_word
 from dpportal.charts.largest_first import is_long
-from dpportal.charts.own_cells import DrawnCells, drawn_cells, own_cells
+from dpportal.charts.own_cells import ShownCells, cells_to_show, own_cells
 from dpportal.charts.reader_counts import axes_of_two
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
@@ -275,11 +275,11 @@ def _counts_figure(
 
 def _with_people(
     domain: Domain, axes: Sequence[int], table: Floats, margin: Callable[[int], int | None]
-) -> DrawnCells:
+) -> ShownCells:
     """The cells of some columns, without those of the portal's own in which perhaps nobody is. margin: of a column."""
     columns = [domain.attributes[axis] for axis in axes]
     margins = [margin(axis) if own_cells(domain.attributes[axis]) else None for axis in axes]
-    return drawn_cells(columns, table, margins)
+    return cells_to_show(columns, table, margins)
 
 
 def _margin(

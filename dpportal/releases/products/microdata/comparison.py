@@ -12,7 +12,7 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.charts.pairs import pairs_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.microdata.component_lines import component_lines
-from dpportal.releases.products.microdata.dependency_lines import kept_lines
+from dpportal.releases.products.microdata.dependency_lines import dependency_checks
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.domain import Boolean
 from mechanisms.microdata.association import associations
@@ -22,14 +22,14 @@ from mechanisms.microdata.quality import Closeness, closeness, correlations, tab
 WORST = 10
 # Cells of a bad pair that are shown, those with the largest differences.
 MOST_DIFFERENCES = 8
-Columns = tuple[str, ...]
-Places = tuple[int, ...]
+ColumnNames = tuple[str, ...]
+ColumnPlaces = tuple[int, ...]
 
 
-def further_tables(plan: MicrodataPlan) -> list[Columns]:
+def further_tables(plan: MicrodataPlan) -> list[ColumnNames]:
     """The tables that are counted for this page alone: pairs where none is measured, and some of three columns."""
     names = plan.domain.names
-    pairs: list[Columns] = [] if plan.pairwise else list(combinations(names, 2))
+    pairs: list[ColumnNames] = [] if plan.pairwise else list(combinations(names, 2))
     return [*pairs, *(tuple(names[j] for j in columns) for columns in triples(plan.domain.shape))]
 
 
@@ -61,7 +61,7 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Jso
         },
         "worst": [_worst(released, result, counted[pair], pair) for pair in pairs[:WORST]],
         "components": component_lines(released, result),
-        "kept": kept_lines(released, {pair: counted[pair] for pair in synthetic}, synthetic),
+        "kept": dependency_checks(released, {pair: counted[pair] for pair in synthetic}, synthetic),
         "impossible": _impossible_rows(released, counted),
         "header": ["first", "second", "measured", "total_variation", "independent_columns", "resample"],
         "table": [
@@ -71,10 +71,10 @@ def build(plan: MicrodataPlan, result: MicrodataResult, true: np.ndarray) -> Jso
     }
 
 
-def _tables(plan: MicrodataPlan, columns: Sequence[int], true: np.ndarray) -> dict[Places, np.ndarray]:
+def _tables(plan: MicrodataPlan, columns: Sequence[int], true: np.ndarray) -> dict[ColumnPlaces, np.ndarray]:
     """True tables of these columns, by their places among these: single columns, all pairs and some triples."""
     places = {name: place for place, name in enumerate(plan.domain.names)}
-    tables: dict[Places, np.ndarray] = {}
+    tables: dict[ColumnPlaces, np.ndarray] = {}
     start = 0
     for names in [*plan.counted, *further_tables(plan)]:
         chosen = tuple(places[name] for name in names)
@@ -110,8 +110,8 @@ def _mean(size: int, columns: int, all_of_size: Sequence[Closeness]) -> Json:
 def _figures(
     plan: MicrodataPlan,
     of_rows: np.ndarray,
-    counted: dict[Places, np.ndarray],
-    closeness_of: dict[Places, Closeness],
+    counted: dict[ColumnPlaces, np.ndarray],
+    closeness_of: dict[ColumnPlaces, Closeness],
 ) -> Json:
     names, size = plan.domain.shown_names, len(plan.domain.shape)
     errors = np.full((size, size), np.nan)
@@ -132,7 +132,7 @@ def _figures(
     return figures
 
 
-def _impossible_rows(plan: MicrodataPlan, true: dict[Places, np.ndarray]) -> list[Json]:
+def _impossible_rows(plan: MicrodataPlan, true: dict[ColumnPlaces, np.ndarray]) -> list[Json]:
     """Pairs of columns with values that were declared impossible together, and how many true rows have such values."""
     impossible = plan.wishes.impossible(plan.domain).cells
     return [

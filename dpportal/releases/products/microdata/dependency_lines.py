@@ -45,7 +45,7 @@ class DependencyLine(TypedDict):
     synthetic: float
 
 
-def kept_lines(
+def dependency_checks(
     plan: MicrodataPlan, true: Mapping[Pair, Integers], synthetic: Mapping[Pair, Integers]
 ) -> list[DependencyLine]:
     """How far declared dependencies hold among the true rows, and are the true ones in the synthetic rows."""

@@ -19,7 +19,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain
 from mechanisms.microdata.features import SHARE
 from mechanisms.microdata.plan import MicrodataPlan
-from mechanisms.microdata.simulation import AMOUNTS, EDITION, Shape, Simulated, at, ranked, simulated
+from mechanisms.microdata.simulation import AMOUNTS, EDITION, Simulated, SimulatedShape, at, ranked, simulated
 from mechanisms.number_text import with_two_decimals
 
 NAME = "simulation"
@@ -48,7 +48,7 @@ def question(domain: Domain, loss: Loss, people: int, keep: int | None = None) -
     keep: how many columns go on, where some are chosen first.
     """
     digits = max(0, int(math.log10(people)) - 1)
-    shape = Shape.of(domain) if keep is None else Shape.of(domain).of_columns(keep)
+    shape = SimulatedShape.of(domain) if keep is None else SimulatedShape.of(domain).of_columns(keep)
     return Topic(NAME, EDITION).asks(
         columns=[list(column) for column in shape.columns],
         people=round(people, -digits),
@@ -83,7 +83,9 @@ def _complete(simulation: StoredQuestion, definition: Definition) -> list[Simula
 
 def _lines(question: Mapping[str, Any], claim: Claim) -> list[Json]:
     """Every method's lines, which are shown as they come, in the methods' order once all are there."""
-    shape = Shape(tuple((int(size), str(kind), bool(missing)) for size, kind, missing in question["columns"]))
+    shape = SimulatedShape(
+        tuple((int(size), str(kind), bool(missing)) for size, kind, missing in question["columns"])
+    )
     loss, order = Loss.from_json(question["loss"]), [m.name for m in registry.MICRODATA]
     methods = {m.name: m for m in registry.MICRODATA}
     lines: list[Json] = []

@@ -11,12 +11,12 @@ import numpy as np
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.union import Term
 
-Columns = tuple[str, ...]
+TermColumns = tuple[str, ...]
 
 
-def largest_tables(tables: Sequence[Columns]) -> dict[Columns, Columns]:
+def largest_tables(tables: Sequence[TermColumns]) -> dict[TermColumns, TermColumns]:
     """For each table, the one that it is a sum of; itself where no larger one is wanted."""
-    largest: dict[Columns, Columns] = {}
+    largest: dict[TermColumns, TermColumns] = {}
     for columns in sorted(set(tables), key=len, reverse=True):
         if columns not in largest:
             parts = (part for size in range(len(columns) + 1) for part in combinations(columns, size))
@@ -24,7 +24,7 @@ def largest_tables(tables: Sequence[Columns]) -> dict[Columns, Columns]:
     return {columns: largest[columns] for columns in tables}
 
 
-def margin(table: np.ndarray, all_columns: Columns, columns: Columns) -> np.ndarray:
+def margin(table: np.ndarray, all_columns: TermColumns, columns: TermColumns) -> np.ndarray:
     """The table of some of the columns of a larger one, both in domain order."""
     others = tuple(axis for axis, name in enumerate(all_columns) if name not in columns)
     return np.asarray(table.sum(axis=others))
@@ -34,7 +34,7 @@ def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:
     """(q,) true answers from the counts of `plan.counted`, one table after the other."""
     if plan.counted == (plan.domain.names,):
         return plan.workload.answers(counts)
-    tables: dict[Columns, np.ndarray] = {}
+    tables: dict[TermColumns, np.ndarray] = {}
     start = 0
     for columns in plan.counted:
         shape = plan.domain.project(columns).shape
@@ -45,7 +45,7 @@ def true_answers(plan: QueryPlan, counts: np.ndarray) -> np.ndarray:
     return np.concatenate([margin(tables[largest[c]], largest[c], c).ravel() for c in requested])
 
 
-def table_of(plan: QueryPlan, term: Term) -> Columns:
+def table_of(plan: QueryPlan, term: Term) -> TermColumns:
     """The columns of the marginal table that a term asks for."""
     axes = {axis for axis, factor in term.factors.items() if factor.queries > 1}
     return tuple(name for axis, name in enumerate(plan.domain.names) if axis in axes)

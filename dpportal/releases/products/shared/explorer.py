@@ -52,8 +52,8 @@ _READERS: dict[str, Callable[[str], int | float | date]] = {
     Real.kind: float,
     Date.kind: date.fromisoformat,
 }
-Answer = Callable[[Picks], CellSum | None]
-Difference = Callable[[Picks, Picks], CellSum | None]
+SumOfPicks = Callable[[Picks], CellSum | None]
+DifferenceOfPicks = Callable[[Picks, Picks], CellSum | None]
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,9 @@ def _end(attribute: Attribute, text: str) -> int | None:
 def explored(
     domain: Domain,
     question: QueryDict,
-    answer: Answer,
+    answer: SumOfPicks,
     *,
-    difference: Difference | None = None,
+    difference: DifferenceOfPicks | None = None,
     reason: str = "",
     note: str = "",
 ) -> Json:
@@ -243,7 +243,7 @@ def explored(
     return context
 
 
-def _compared(form: PickForm, question: QueryDict, answer: Answer, difference: Difference) -> Json:
+def _compared(form: PickForm, question: QueryDict, answer: SumOfPicks, difference: DifferenceOfPicks) -> Json:
     """The pick that the next one can be compared with, and what this one is like beside an earlier one."""
     first = _renamed(question, FIRST, PREFIX) if COMPARE in question else QueryDict()
     earlier = PickForm(form.domain, first, form.places)
@@ -282,8 +282,8 @@ def _hidden(fields: QueryDict) -> list[tuple[str, str]]:
 
 def asks_for_columns(domain: Domain, question: QueryDict) -> bool:
     """Whether a reader has said nothing yet, and has to say first which of many columns matter: names are enough."""
-    has_said = any(key.startswith(f"{PREFIX}-") for key in question)
-    return len(domain.attributes) > MOST_AT_ONCE and not has_said
+    has_changed_or_is_invalid = any(key.startswith(f"{PREFIX}-") for key in question)
+    return len(domain.attributes) > MOST_AT_ONCE and not has_changed_or_is_invalid
 
 
 def refusal(cells: int, limit: int) -> str:

@@ -24,7 +24,7 @@ from dpportal.releases.products.shared.values import M, P
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain
 
-Text = str | Promise
+TextOrPromise = str | Promise
 
 # The choice of a method that leaves it to the portal: whichever has the smallest expected error.
 AUTOMATIC = "automatic"
@@ -39,8 +39,8 @@ class ErrorLabel:
     not the one at which the release is, and is not proposed.
     """
 
-    title: Text
-    unit: Text
+    title: TextOrPromise
+    unit: TextOrPromise
     sign: str = "±"
     is_of_part: bool = False
 

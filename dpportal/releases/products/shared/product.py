@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic
 
-from dpportal.releases.products.shared.planner import Planner, Text
+from dpportal.releases.products.shared.planner import Planner, TextOrPromise
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.runner import Runner
 from dpportal.releases.products.shared.values import M, P, R
@@ -21,9 +21,9 @@ class ReleaseProduct(Generic[M, P, R]):
     """
 
     name: str
-    title: Text
-    summary: Text
-    readers_see: Text
+    title: TextOrPromise
+    summary: TextOrPromise
+    readers_see: TextOrPromise
     icon: str
     planner: Planner[M, P]
     runner: Runner[P, R]

@@ -37,7 +37,7 @@ class SummaryRunner(Runner[SummaryPlan, Summary]):
     def count(self, release: Release, plan: SummaryPlan, key: bytes) -> Counted:
         read = readings(plan)
         if release.dataset.is_remote:
-            counts = _counted_elsewhere(release, plan, read)
+            counts = _counted_by_source(release, plan, read)
         else:
             steps = stepwise(plan)
             tables = _tables(release, plan, [reading.counted(steps) for reading in read], key)
@@ -77,7 +77,7 @@ def _powers(release: Release, plan: SummaryPlan, read: Sequence[ColumnReading], 
     return records.power_sums(release.dataset, release.declaration, plan.groups, steps, key)
 
 
-def _counted_elsewhere(
+def _counted_by_source(
     release: Release, plan: SummaryPlan, read: Sequence[ColumnReading]
 ) -> list[ColumnCounts]:
     """Tables and sums in one query: another would draw other rows of a person, and see a table that has changed."""

@@ -32,8 +32,8 @@ from mechanisms.summary.counts import readings
 from mechanisms.summary.differences import difference
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.plan import SummaryPlan
+from mechanisms.summary.statistics import SummarisedColumn
 
-Column = CategoryEstimates | NumberEstimates
 # Places of quantiles: 5 %, quartiles and median, 95 %.
 MEDIAN, QUARTILES, ENDS = 2, (1, 3), (0, 4)
 
@@ -122,7 +122,9 @@ class TableOne:
 class _ColumnBlock:
     """The rows of one column."""
 
-    def __init__(self, table: TableOne, attribute: Attribute, own: Column, true: Column | None) -> None:
+    def __init__(
+        self, table: TableOne, attribute: Attribute, own: SummarisedColumn, true: SummarisedColumn | None
+    ) -> None:
         self.table, self.attribute, self.own, self.true = table, attribute, own, true
         self.difference = difference(own, *table.compared) if table.compared else None
 

@@ -17,9 +17,9 @@ from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.postgres import lexer
 
-Plan = Sequence[Json]
+PlanNodes = Sequence[Json]
 # What stands in the places of a statement, in order or by name.
-Values = Sequence[object] | Mapping[str, object] | None
+QueryValues = Sequence[object] | Mapping[str, object] | None
 # Each (catalog, object) that a source comes to: views by the rule that makes them, policies, columns that are made of
 # others, and tables that inherit. Partitions come and go, so those of a table are not named. A view is bound to
 # tables, whatever these are called: their numbers are parts of them, which TRUNCATE and VACUUM FULL leave as they are.
@@ -139,13 +139,13 @@ WORDED = {"=", "<>", "<", ">", "<=", ">=", "~~", "!~~", "~~*", "!~~*", "~", "!~"
 class Catalogs(Protocol):
     """Runs a statement and gives its rows."""
 
-    def __call__(self, statement: str, values: Values = None) -> list[Json]: ...
+    def __call__(self, statement: str, values: QueryValues = None) -> list[Json]: ...
 
 
 class Explainer(Protocol):
     """Gives every node of the plan of a query. Raises SourceFault."""
 
-    def __call__(self, statement: str) -> Plan: ...
+    def __call__(self, statement: str) -> PlanNodes: ...
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ class PostgresDefinitions:
         except SourceFault:
             return {"hidden"}
 
-    def _shifts(self, plan: Plan) -> set[str]:
+    def _shifts(self, plan: PlanNodes) -> set[str]:
         shifts = set()
         for node in plan:
             kind = node["Node Type"]

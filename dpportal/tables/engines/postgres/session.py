@@ -29,7 +29,7 @@ from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.postgres import definitions as postgres_definitions
-from dpportal.tables.engines.postgres.definitions import Values
+from dpportal.tables.engines.postgres.definitions import QueryValues
 from dpportal.tables.engines.protocol import ColumnInfo
 
 CONNECT_SECONDS = 5
@@ -173,7 +173,7 @@ class PostgresSession:
         with translating_errors(), self.cursor.connection.transaction():
             return self._plan(statement)
 
-    def _named(self, statement: str, values: Values = None) -> list[Json]:
+    def _named(self, statement: str, values: QueryValues = None) -> list[Json]:
         self._run(statement, values)
         names = [column.name for column in self.cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in self.cursor.fetchall()]
@@ -186,7 +186,7 @@ class PostgresSession:
         """No statement is waited for longer than the server lets it run."""
         return _waited(self.cursor.connection, self.connection.seconds + PATIENCE_SECONDS)
 
-    def _run(self, statement: str, values: Values = None) -> None:
+    def _run(self, statement: str, values: QueryValues = None) -> None:
         with translating_errors(), self._answered():
             # Prepared, so that the server takes no second statement after it.
             self.cursor.execute(_trusted(statement), values, prepare=True)
@@ -233,7 +233,7 @@ def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
     try:
         with opened.cursor(row_factory=dict_row) as cursor:
 
-            def run(statement: str, values: Values = None) -> list[Json]:
+            def run(statement: str, values: QueryValues = None) -> list[Json]:
                 with _waited(opened, connection.seconds + PATIENCE_SECONDS):
                     return cursor.execute(_trusted(statement), values).fetchall()
 

@@ -47,11 +47,11 @@ TELLING = {
     "Type", "Provider", "View Text", "View Catalog and Namespace", "View Query Output Columns", "View Schema Mode",
     "Collation",
 }  # fmt: skip
-Rows = list[dict[str, str]]
+SparkRows = list[dict[str, str]]
 
 
 def definition(
-    table: SharedTable, plan: str, relations: list[str], describe: Callable[[str], Rows]
+    table: SharedTable, plan: str, relations: list[str], describe: Callable[[str], SparkRows]
 ) -> SourceDefinition:
     """plan: of EXPLAIN EXTENDED. relations: names of the tables that are read. describe: what DESCRIBE … says."""
     analysed = _section(plan, "Analyzed").partition("\n")[2]
@@ -101,7 +101,7 @@ def _section(plan: str, name: str) -> str:
     return plan.partition(SECTION.format(name))[2].partition("\n== ")[0].strip("\n")
 
 
-def _text(described: Rows, *, with_columns: bool) -> str:
+def _text(described: SparkRows, *, with_columns: bool) -> str:
     """Columns with their types, which come first, and what else is telling; an external table also by its place."""
     names = [row["col_name"] for row in described]
     end = names.index("") if "" in names else len(names)

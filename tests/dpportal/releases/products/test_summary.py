@@ -21,7 +21,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
 from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, CellNumber, aligned, margin_text
 from dpportal.releases.products.summary.form import usual_columns
-from dpportal.releases.templatetags.summary_cells import told_cell
+from dpportal.releases.templatetags.summary_cells import shown_cell
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
 from mechanisms.summary.truth import true_summary
 from tests.dpportal import building
@@ -34,19 +34,19 @@ MEAN, DEVIATION = 49.5, float(np.arange(100).std())
 
 def test_every_number_of_a_cell_is_followed_by_its_own_margin() -> None:
     """Estimate and margin stood in two lines by one pattern, so that three ways told what belongs to what."""
-    cell = told_cell({"text": "1,234 ± 1,006 (60.1 % [58.4 to 62.8 %])", "sort": 1})
+    cell = shown_cell({"text": "1,234 ± 1,006 (60.1 % [58.4 to 62.8 %])", "sort": 1})
     small = '<small class="range in-one-line">'
     first, second = (
         f"1,234\u00a0{small}±\u00a01,006</small>",
         f"(60.1\u00a0% {small}[58.4 to 62.8\u00a0%]</small>)",
     )
     assert f'<span class="in-one-line">{first}</span> <span class="in-one-line">{second}</span>' in cell
-    shares = told_cell({"text": "5 ± less than 1 (3 ± 1, 8 ± 2)", "sort": 1})
+    shares = shown_cell({"text": "5 ± less than 1 (3 ± 1, 8 ± 2)", "sort": 1})
     assert re.findall(f"{small}([^<]*)<", shares) == ["±\u00a0less than 1", "±\u00a01", "±\u00a02"]
 
 
 def test_no_line_ends_within_a_day() -> None:
-    cell = told_cell({"text": "2025-07-04 ± 25 days (2025-04-04 [2025-04-01 to 2025-06-01])", "sort": 1})
+    cell = shown_cell({"text": "2025-07-04 ± 25 days (2025-04-04 [2025-04-01 to 2025-06-01])", "sort": 1})
     assert cell.count('<span class="in-one-line">2025-') == 4
 
 

@@ -32,9 +32,9 @@ class Register:
     def chosen(self, visits, client, curator) -> Dataset:
         """What the curator made of the table, by the pages."""
         client.force_login(curator)
-        offered = client.get(reverse("datasets:elsewhere")).content.decode()
+        offered = client.get(reverse("datasets:connect_table")).content.decode()
         assert f"Visits ({visits.connection.name})" in offered
-        client.post(reverse("datasets:elsewhere"), {"table": visits.pk, "name": ""})
+        client.post(reverse("datasets:connect_table"), {"table": visits.pk, "name": ""})
         dataset = Dataset.objects.get()
         CONVERSIONS.run(dataset.pk)
         dataset.refresh_from_db()

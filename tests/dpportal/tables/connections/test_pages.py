@@ -136,9 +136,9 @@ class TestAdministrator:
 
 class TestCurator:
     def test_connects_a_table_and_releases_from_it(self, desk, visits, administrator):
-        assert reverse("datasets:elsewhere") in desk.get(reverse("datasets:upload")).content.decode()
-        assert "Visits (Register)" in desk.get(reverse("datasets:elsewhere")).content.decode()
-        answer = desk.post(reverse("datasets:elsewhere"), {"table": visits.pk, "name": ""})
+        assert reverse("datasets:connect_table") in desk.get(reverse("datasets:upload")).content.decode()
+        assert "Visits (Register)" in desk.get(reverse("datasets:connect_table")).content.decode()
+        answer = desk.post(reverse("datasets:connect_table"), {"table": visits.pk, "name": ""})
         dataset = Dataset.objects.get()
         assert answer.url == reverse("datasets:home", args=[dataset.pk])
         assert "Waiting for a worker" in desk.get(answer.url).content.decode()
@@ -149,8 +149,8 @@ class TestCurator:
     def test_chooses_among_what_is_offered_alone(self, desk, visits):
         visits.is_offered = False
         visits.save()
-        assert "No table is offered to you" in desk.get(reverse("datasets:elsewhere")).content.decode()
-        assert desk.post(reverse("datasets:elsewhere"), {"table": visits.pk}).status_code == 422
+        assert "No table is offered to you" in desk.get(reverse("datasets:connect_table")).content.decode()
+        assert desk.post(reverse("datasets:connect_table"), {"table": visits.pk}).status_code == 422
         assert not Dataset.objects.exists()
 
     def test_is_told_where_rows_would_be_needed(self, desk, elsewhere):

@@ -35,7 +35,7 @@ class _State:
     stream: Stream = field(compare=False, repr=False)
 
 
-def public_charts(stream: Stream, chosen: Chosen, periods: int) -> dict[str, object]:
+def still_charts(stream: Stream, chosen: Chosen, periods: int) -> dict[str, object]:
     """The charts with their drawings, by their names. periods: how many were published when the page was begun."""
     return _drawn(_State(stream.pk, periods, chosen, get_language(), stream))
 
