@@ -79,6 +79,11 @@ def filled(fields: Sequence[str]) -> int:
     return sum(bool(text.strip()) for text in fields)
 
 
+def is_empty(fields: Sequence[str]) -> bool:
+    """Whether a line of several fields says nothing: it holds delimiters alone."""
+    return len(fields) > 1 and not filled(fields)
+
+
 def is_note(fields: Sequence[str], options: ReadOptions) -> bool:
     """Whether a line is no row by what is declared: it has too few values, or begins like a note."""
     if filled(fields) < options.fewest_filled:

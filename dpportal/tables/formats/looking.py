@@ -10,6 +10,7 @@ from itertools import islice
 from dpportal.tables.facts import FileLook, SeenLine
 from dpportal.tables.formats.csv_table import framed
 from dpportal.tables.formats.dialect import CsvDialect, first_lines
+from dpportal.tables.formats.empty_columns import without_empty_columns
 from dpportal.tables.formats.encoding import PlainText, plain_text, settled_encoding
 from dpportal.tables.formats.frame import Line, joined_names, proposed_notes, usual_width
 from dpportal.tables.formats.progress import part
@@ -34,8 +35,9 @@ def look_at_text(reading: Reading) -> FileLook:
     )
     options = framed(plain, reading.file_name, replace(reading.options, encoding=encoding))
     dialect = CsvDialect(str(options.delimiter), options.quote, 0)
-    lines = dialect.numbered(first_lines(plain.path))
-    return _look(lines, _tail(plain, dialect), options)
+    first = dialect.numbered(first_lines(plain.path))
+    lines = without_empty_columns([*first, *_tail(plain, dialect)])
+    return _look(lines[: len(first)], lines[len(first) :], options)
 
 
 def _tail(plain: PlainText, dialect: CsvDialect) -> list[Line]:
