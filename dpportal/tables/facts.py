@@ -160,13 +160,11 @@ class TableFacts:
         return cls(**{**value, **read})
 
 
-def checked_names(
-    header: Sequence[str | None], most: int, *, may_lack_some: bool = False
-) -> tuple[str, ...]:
+def checked_names(header: Sequence[str | None], most: int, *, may_lack_some: bool = False) -> tuple[str, ...]:
     """The header's names, stripped, without signs that turn the direction of writing.
 
-    may_lack_some: whether a column can be without one, "", if others have some. Raises UploadFault if they cannot name
-    the columns of a table.
+    may_lack_some: whether a column can be without one, "", if several others have one. Raises UploadFault if they
+    cannot name the columns of a table.
     """
     if len(header) > most:
         raise UploadFault(
@@ -175,9 +173,10 @@ def checked_names(
             "Keep the columns that you want to publish and upload again.",
         )
     names = tuple("" if is_nameless(name) else _plain_name(name) for name in header)
+    several = len(list(filter(None, names))) > 1
     first_seen: dict[str, int] = {}
     for number, name in enumerate(names, 1):
-        if not name and may_lack_some and any(names):
+        if not name and may_lack_some and several:
             continue
         _check_name(name, number)
         if (first := first_seen.setdefault(_as_seen(name), number)) != number:
@@ -195,8 +194,8 @@ def nameless_values(number: int) -> UploadFault:
     """The refusal of a column that holds values and has no name, counted from 1."""
     return UploadFault(
         "blank-name",
-        f"Column {number} has values and no name. Write a name above them in the file, or remove the column, and upload "
-        "the file again.",
+        f"Column {number} has values and no name. Write a name above them in the file, or remove the column. "
+        "Then upload the file again.",
         row=1,
         column=number,
     )

@@ -86,7 +86,10 @@ class TextTable:
         return [column.kind in ("integer", "real") for column in self.columns]
 
     def named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """A batch of the file's fields without those of columns that have no name. Raises UploadFault if one says something."""
+        """A batch of the file's fields without those of columns that have no name.
+
+        Raises UploadFault if one of these says something.
+        """
         if len(self.places) == self.width:
             return batch
         for place in sorted({*range(self.width)} - {*self.places}):

@@ -48,12 +48,15 @@ class CsvDialect:
         """A writer of such lines."""
         return csv.writer(file, delimiter=self.delimiter, lineterminator="\n", **self._quoting())
 
-    def numbered(self, lines: list[str]) -> list[Line]:
-        """The records of a file's first lines with their places, up to one that cannot be read."""
+    def numbered(self, lines: list[str], *, keeps_empty: bool = False) -> list[Line]:
+        """The records of a file's first lines with their places, up to one that cannot be read.
+
+        keeps_empty: whether one of delimiters alone is among them.
+        """
         records, reader, after = [], csv.reader(lines, delimiter=self.delimiter, **self._quoting()), 0
         with suppress(csv.Error):
             for record in reader:
-                if filled(record):
+                if filled(record) or (keeps_empty and len(record) > 1):
                     records.append(Line(after, reader.line_num, record))
                 after = reader.line_num
         return records

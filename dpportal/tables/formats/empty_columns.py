@@ -1,4 +1,4 @@
-"""Columns of a file that say nothing: a table may end each line with a delimiter, or have blank columns between others."""
+"""Columns that say nothing: a table may end each line with a delimiter, or have blank columns between others."""
 
 from __future__ import annotations
 

@@ -38,14 +38,15 @@ def without_empty_columns(rows: Rows, *, by_names: bool) -> Rows:
     """The rows without the columns to which neither the names nor the first rows below them say anything.
 
     by_names: whether the names alone decide, as in a further file, where no row decides how another is read.
-    A sheet's table may begin in its second column. Where a later row has a value in a column that was left out, it has
+    A sheet's table may begin in its second column; one of a single column does not. Where a later row has a value in a column that was left out, it has
     one behind the last column.
     """
     first = list(islice(rows, 1 if by_names else SAMPLE_LINES))
     last = max(first[0][1], default=0) if first else 0
     used = [column for column in used_columns([cells for _number, cells in first]) if column <= last]
     places = {column: place for place, column in enumerate(used, 1)}
-    if all(column == place for column, place in places.items()):
+    is_cover = len(places) < 2  # texts in one column are no table
+    if is_cover or all(column == place for column, place in places.items()):
         return chain(first, rows)
     behind = len(places) + 1
     return (

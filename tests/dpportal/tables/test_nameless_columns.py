@@ -1,4 +1,4 @@
-"""A text file whose lines end with a delimiter, or begin with one, has columns without a name: empty ones are left out."""
+"""A text file whose lines end or begin with a delimiter has columns without a name: empty ones are left out."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def test_a_column_of_values_without_a_name_is_refused_by_its_number(
 
 
 @pytest.mark.parametrize("options", [{}, {"title_lines": 0, "header_lines": 2}], ids=["proposed", "declared"])
-def test_an_empty_column_is_not_named_by_a_group_above_others(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_an_empty_column_is_not_named_by_a_group_above_others(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
     content = "Person;;Household;;\n" + lines("{};{};{};x;").replace(";x", ";Persons", 1).replace(";x", ";2")
     facts, _rows = read(tmp_path, content.encode(), "t.csv", **options)
     names = ["Person: Sex", "Person: Age", "Household: Region", "Household: Persons"]
     assert [column.name for column in facts.columns] == names
-    again, _rows = read(
-        tmp_path, content.encode(), "t.csv", 4, delimiter=";", title_lines=0, header_lines=2
-    )
+    again, _rows = read(tmp_path, content.encode(), "t.csv", 4, delimiter=";", title_lines=0, header_lines=2)
     assert [column.name for column in again.columns] == names
 
 
