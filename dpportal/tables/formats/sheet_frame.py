@@ -38,8 +38,8 @@ def without_empty_columns(rows: Rows, *, by_names: bool) -> Rows:
     """The rows without the columns to which neither the names nor the first rows below them say anything.
 
     by_names: whether the names alone decide, as in a further file, where no row decides how another is read.
-    A sheet's table may begin in its second column; one of a single column does not. Where a later row has a value in a column that was left out, it has
-    one behind the last column.
+    A sheet's table may begin in its second column; one of a single column does not. Where a later row has a value in a
+    column that was left out, it has one behind the last column.
     """
     first = list(islice(rows, 1 if by_names else SAMPLE_LINES))
     last = max(first[0][1], default=0) if first else 0
