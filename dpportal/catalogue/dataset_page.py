@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import date
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -23,6 +24,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed_values
 from dpportal.publications.draft import PUBLIC
 from dpportal.releases.models import Release
+from dpportal.releases.products.shared.numbers import plain_number
 from dpportal.streams.models import Stream
 from dpportal.value_choices.disclosure import PublishedLoss, losses_of
 from mechanisms.domain import Attribute, Date, Integer, Real
@@ -112,9 +114,8 @@ def _declared(newest: dict[str, UUID]) -> dict[str, Attribute]:
 def _line(attribute: Attribute) -> Json:
     """Its name, kind, and bounds or first values."""
     if isinstance(attribute, Integer | Real | Date):
-        ends = (
-            end if isinstance(attribute, Date) else f"{end:,}" for end in (attribute.lower, attribute.upper)
-        )
+        bounds = (attribute.lower, attribute.upper)
+        ends = [str(end) if isinstance(end, date) else plain_number(end) for end in bounds]
         values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
         return {"name": attribute.shown_name, "kind": kind_in_words(attribute), "values": values, "more": 0}
     labels = cell_names(attribute) if attribute.size <= MOST_WRITTEN else []

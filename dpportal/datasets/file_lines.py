@@ -66,6 +66,12 @@ class Shown:
         return self.is_wide or self.proposes_notes
 
     @property
+    def lacks_a_name(self) -> bool:
+        """Whether most columns of this table have a name of their own, and others none."""
+        named = {name for name in self.names if name}
+        return self.lacks_names and 2 * len(named) > len(self.names) and filled(self.names) == len(named)
+
+    @property
     def lacks_names(self) -> bool:
         """Whether this is a table some of whose columns have no name of their own in these lines."""
         is_named = filled(self.names) == len(set(self.names)) == len(self.names)
@@ -93,9 +99,7 @@ def shown_lines(dataset: Dataset, form: ReadingForm, *, anew: bool) -> Shown:
         return Shown(form, fault=str(fault))
     if "title_lines" not in form.fields or not look.first:
         return Shown(form, fault=str(_("The lines of this file cannot be shown.")))
-    proposes = (
-        not options.leaves_out_notes and bool(look.fewest_filled or look.note_words) and (anew or not is_said)
-    )
+    proposes = bool(look.fewest_filled or look.note_words) and (anew or not is_said)
     found = replace(options, title_lines=look.title_lines, header_lines=look.header_lines)
     if proposes:
         found = replace(found, fewest_filled=look.fewest_filled, note_words=look.note_words)

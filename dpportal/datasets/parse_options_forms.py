@@ -61,8 +61,6 @@ THOUSANDS = [
     (",", _("Comma: 1,234")),
     (".", _("Point: 1.234")),
     (" ", _("Space: 1 234")),
-    ("\u00a0", _("Hard space: 1 234")),
-    ("\u202f", _("Narrow hard space: 1 234")),
     ("'", _("Apostrophe: 1'234")),
     ("\u2019", _("Curved apostrophe: 1’234")),
 ]

@@ -232,11 +232,14 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
 def is_contradicted(name: str, look: Json) -> bool:
     """Whether a described column's first rows look like another kind than the name suggests.
 
-    As an age group's do, which are no numbers, or a question's whose answers are the numbers 1 to 5.
+    As an age group's do, which are no numbers, a question's whose answers are the numbers 1 to 5, or those of an
+    identifier such as “stay_id”.
     """
     attribute, kind = proposed(name), look.get("kind")
+    seen = look.get("repeats") is not None
+    if seen and look.get("identifies"):
+        return bool(proposed_kind(name))
     if isinstance(attribute, Boolean | Categorical):
-        seen = look.get("repeats") is not None
         return seen and kind in ("integer", "real") and not look.get("truths")
     return attribute is not None and kind in ("text", "date", "boolean")
 

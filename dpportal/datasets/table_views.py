@@ -42,6 +42,7 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     if data is not None and not is_wrong:
         if _save(request, dataset, rows, estimate.cleaned_data["people"]):
             declare_ticked(request, dataset)
+            _warn_unlike(request, dataset, rows)
             return _onward(request, dataset, data.get("next", ""), page.number)
         is_wrong = True
     words = undeclared_words(dataset)
@@ -79,9 +80,15 @@ def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row], p
         messages.success(request, text % {"count": len(said)})
     if sharing := [attribute.name for attribute in attributes if shares_other(attribute)]:
         messages.warning(request, shared_other_text(sharing))
+    return True
+
+
+def _warn_unlike(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row]) -> None:
+    """Say which of the saved columns do not look like what they are declared as, once the words for missing are."""
+    dataset.refresh_from_db()
+    attributes = [row.attribute for row in rows if row.form.has_changed_or_is_invalid() and row.attribute]
     if unlike := unlike_text(dataset, attributes):
         messages.warning(request, unlike)
-    return True
 
 
 def _onward(request: HttpRequest, dataset: Dataset, way: str, page: int) -> HttpResponseBase:

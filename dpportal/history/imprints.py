@@ -70,7 +70,9 @@ def note(kind: ImprintKind, subjects: Collection[str], parts: Collection[str] | 
             _write(kind, batch, dict(kind.states(batch)), parts)
 
 
-def note_state(kind: ImprintKind, subject: str, state: StoredState, parts: Collection[str] | None = None) -> None:
+def note_state(
+    kind: ImprintKind, subject: str, state: StoredState, parts: Collection[str] | None = None
+) -> None:
     """The same of one thing whose state was read before."""
     with transaction.atomic():
         _write(kind, [subject], {subject: state}, parts)

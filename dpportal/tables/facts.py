@@ -160,10 +160,11 @@ class TableFacts:
         return cls(**{**value, **read})
 
 
-def checked_names(header: Sequence[str | None], most: int) -> tuple[str, ...]:
+def checked_names(header: Sequence[str | None], most: int, *, may_lack_some: bool = False) -> tuple[str, ...]:
     """The header's names, stripped, without signs that turn the direction of writing.
 
-    Raises UploadFault if they cannot name the columns of a table.
+    may_lack_some: whether a column can be without one, "", if several others have one. Raises UploadFault if they
+    cannot name the columns of a table.
     """
     if len(header) > most:
         raise UploadFault(
@@ -171,9 +172,12 @@ def checked_names(header: Sequence[str | None], most: int) -> tuple[str, ...]:
             f"The table has {len(header):,} columns; at most {most:,} are read. "
             "Keep the columns that you want to publish and upload again.",
         )
-    names = tuple(without_turning(name or "").strip(SPACES) for name in header)
+    names = tuple("" if is_nameless(name) else _plain_name(name) for name in header)
+    several = len(list(filter(None, names))) > 1
     first_seen: dict[str, int] = {}
     for number, name in enumerate(names, 1):
+        if not name and may_lack_some and several:
+            continue
         _check_name(name, number)
         if (first := first_seen.setdefault(_as_seen(name), number)) != number:
             raise UploadFault(
@@ -186,6 +190,26 @@ def checked_names(header: Sequence[str | None], most: int) -> tuple[str, ...]:
     return names
 
 
+def nameless_values(number: int) -> UploadFault:
+    """The refusal of a column that holds values and has no name, counted from 1."""
+    return UploadFault(
+        "blank-name",
+        f"Column {number} has values and no name. Write a name above them in the file, or remove the column. "
+        "Then upload the file again.",
+        row=1,
+        column=number,
+    )
+
+
+def is_nameless(name: str | None) -> bool:
+    """Whether a column's name shows nothing."""
+    return not _as_seen(_plain_name(name))
+
+
+def _plain_name(name: str | None) -> str:
+    return without_turning(name or "").strip(SPACES)
+
+
 def _as_seen(name: str) -> str:
     """What a reader can tell of a name: composed, without capitals and without characters that show nothing."""
     composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
@@ -193,7 +217,7 @@ def _as_seen(name: str) -> str:
 
 
 def _check_name(name: str, number: int) -> None:
-    if not _as_seen(name):
+    if not name:
         wrong = f"Column {number} has no name. Write a name for it in the first row, or remove the column."
         raise UploadFault("blank-name", wrong, row=1, column=number)
     if len(name) > MAX_NAME_LENGTH or any(ord(character) < 32 for character in name):

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import connect, literal, parquet
-from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names
+from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names, nameless_values
 from dpportal.tables.formats.arrow_table import BATCH_BYTES
 from dpportal.tables.formats.dialect import (
     CsvDialect,
@@ -22,6 +23,7 @@ from dpportal.tables.formats.dialect import (
     first_records,
     many_blank_lines,
 )
+from dpportal.tables.formats.empty_columns import without_empty_columns
 from dpportal.tables.formats.encoding import PlainText, is_guess, plain_text, settled_encoding
 from dpportal.tables.formats.frame import (
     SAMPLE_LINES,
@@ -41,6 +43,7 @@ from dpportal.tables.formats.row_errors import fits, refuse_broken_record, unrea
 from dpportal.tables.formats.table_cut import Cut, cut_table
 from dpportal.tables.formats.table_writer import TableWriter
 from dpportal.tables.layout import StoredFields, layout, text_name
+from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
 
@@ -61,12 +64,17 @@ LAST_ROWS = 20
 
 @dataclass(frozen=True)
 class TextTable:
-    """A plain text file that is understood: its dialect, its resolved options and its columns."""
+    """A plain text file that is understood: its dialect, its resolved options and its columns.
+
+    width: fields of a row. places: of these the columns' own, the others have no name.
+    """
 
     plain: PlainText
     dialect: CsvDialect
     options: ReadOptions
     columns: tuple[Column, ...]
+    width: int
+    places: tuple[int, ...]
 
     @property
     def names(self) -> list[str]:
@@ -77,9 +85,21 @@ class TextTable:
         """Of each column, whether its first rows looked like numbers."""
         return [column.kind in ("integer", "real") for column in self.columns]
 
+    def named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """A batch of the file's fields without those of columns that have no name.
+
+        Raises UploadFault if one of these says something.
+        """
+        if len(self.places) == self.width:
+            return batch
+        for place in sorted({*range(self.width)} - {*self.places}):
+            if pc.any(pc.not_equal(pc.utf8_trim(batch.column(place), SPACES), "")).as_py():
+                raise nameless_values(place + 1)
+        return batch.select(list(self.places))
+
     def source(self, *, parallel: bool) -> str:
         """SQL: the file's fields, all as text, in file order."""
-        columns = ", ".join(f"'{text_name(number)}': 'VARCHAR'" for number in range(len(self.columns)))
+        columns = ", ".join(f"'{text_name(number)}': 'VARCHAR'" for number in range(self.width))
         quote = literal(self.dialect.quote)
         return (
             f"read_csv({literal(str(self.plain.path))}, auto_detect=false, strict_mode=true, "
@@ -105,7 +125,7 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
     cut = _cut(plain, target.with_name("table.csv"), reading.file_name, options)
     table = understand(cut.plain, reading.file_name, options.unframed(), limits, from_sheet=from_sheet)
     # In a table of one column a blank line is a row.
-    if len(table.columns) > 1 and cut.plain.most_blank >= MAX_LINE_BYTES:
+    if table.width > 1 and cut.plain.most_blank >= MAX_LINE_BYTES:
         raise many_blank_lines(cut.plain.blank_from)
     with connect(
         target.parent, cut.plain.path, target, memory_bytes=limits.engine_bytes, threads=limits.threads
@@ -127,7 +147,8 @@ def framed(
     """The options with the delimiter, and with the lines above the table where nobody declared them."""
     lines = first_lines(plain.path)
     dialect = dialect_of(lines, options, file_name, from_sheet=from_sheet)
-    records = [line for line in dialect.numbered(lines[:SAMPLE_LINES]) if line.first >= dialect.skip]
+    first = dialect.numbered(lines[:SAMPLE_LINES])
+    records = without_empty_columns([line for line in first if line.first >= dialect.skip])
     resolved = with_top(options, records, usual_width(records))
     return replace(resolved, delimiter=dialect.delimiter)
 
@@ -170,11 +191,13 @@ def understand(
         refuse_broken_record(plain.path, dialect, 1)
         raise unreadable()
     header = records[0] if options.header else unnamed(len(records[0]))
-    names = checked_names(header, limits.columns)
+    names = checked_names(header, limits.columns, may_lack_some=True)
+    places = tuple(place for place, name in enumerate(names) if name)
     rows = [record for record in records[options.header :] if fits(record, len(names))]
-    first = [[row[number] for row in rows] for number in range(len(names))]
+    first = [[row[place] for row in rows] for place in places]
     options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
-    return TextTable(plain, dialect, options, proposed_columns(names, first, options))
+    columns = proposed_columns(list(filter(None, names)), first, options)
+    return TextTable(plain, dialect, options, columns, len(names), places)
 
 
 def unnamed(columns: int) -> list[str]:
@@ -198,7 +221,7 @@ def _store(
         with suppress(*UNREADABLE):
             return _read(connection, table, target, report, key, parallel=parallel)
     # The engine's own words quote cells, so none of them is passed on.
-    refuse_broken_record(table.plain.path, table.dialect, len(table.columns))
+    refuse_broken_record(table.plain.path, table.dialect, table.width)
     raise unreadable()
 
 
@@ -211,7 +234,7 @@ def _read(
     *,
     parallel: bool,
 ) -> tuple[TableWriter, Oddities]:
-    together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // len(table.columns))
+    together = min(ROW_GROUP_ROWS, ROW_GROUP_FIELDS // table.width)
     ends = LineEnds()
     with watched(connection, report), TableWriter(target, table.names, connection.cursor(), key) as writer:
         rows = connection.sql(f"SELECT * FROM {table.source(parallel=parallel)}")
@@ -221,7 +244,7 @@ def _read(
             writer.write(
                 [
                     text_fields(texts) if is_number else StoredFields(texts)
-                    for texts, is_number in zip(batch.columns, table.numbers, strict=True)
+                    for texts, is_number in zip(table.named(batch).columns, table.numbers, strict=True)
                 ]
             )
     return writer, accounted(table, writer.rows, ends)
@@ -259,7 +282,7 @@ def accounted(table: TextTable, rows: int, ends: LineEnds) -> Oddities:
         return Oddities(table.plain.replaced)
     blank = others - ends.all
     # In a table of one column a blank line is a row.
-    outside = 0 if len(table.columns) == 1 else blank_lines(table.plain.path, table.dialect.skip) - ends.blank
+    outside = 0 if table.width == 1 else blank_lines(table.plain.path, table.dialect.skip) - ends.blank
     if blank != outside:
         raise duckdb.InvalidInputException("rows and lines do not agree")
     return Oddities(table.plain.replaced, ends.fields, ends.longest, blank)

@@ -48,12 +48,15 @@ class CsvDialect:
         """A writer of such lines."""
         return csv.writer(file, delimiter=self.delimiter, lineterminator="\n", **self._quoting())
 
-    def numbered(self, lines: list[str]) -> list[Line]:
-        """The records of a file's first lines with their places, up to one that cannot be read."""
+    def numbered(self, lines: list[str], *, keeps_empty: bool = False) -> list[Line]:
+        """The records of a file's first lines with their places, up to one that cannot be read.
+
+        keeps_empty: whether one of delimiters alone is among them.
+        """
         records, reader, after = [], csv.reader(lines, delimiter=self.delimiter, **self._quoting()), 0
         with suppress(csv.Error):
             for record in reader:
-                if filled(record):
+                if filled(record) or (keeps_empty and len(record) > 1):
                     records.append(Line(after, reader.line_num, record))
                 after = reader.line_num
         return records
@@ -81,11 +84,11 @@ def dialect_of(
 
     from_sheet: whether the lines were written from a sheet, whose first row names columns whatever it says.
     """
-    skip = _blank(lines, min(options.title_lines or 0, len(lines)))
+    skip = _blank(lines, min(options.title_lines or 0, len(lines)), options)
     first = lines[skip].rstrip("\n") if skip < len(lines) and not from_sheet else ""
     separator = SEPARATOR_LINE.fullmatch(first)
     if separator:
-        skip = _blank(lines, skip + 1)
+        skip = _blank(lines, skip + 1, options)
     if skip == len(lines):
         raise UploadFault("empty", "This file holds only blank lines. Upload a table with names and rows.")
     delimiter = options.delimiter or (separator and separator[1])
@@ -117,9 +120,15 @@ def first_records(lines: list[str], dialect: CsvDialect) -> list[list[str]]:
     return records
 
 
-def _blank(lines: list[str], start: int) -> int:
-    """The first line from there on that is not blank."""
-    return next((i for i in range(start, len(lines)) if lines[i] != "\n"), len(lines))
+def is_nothing(line: str) -> bool:
+    """Whether a line above the names says nothing: it is blank, or has delimiters alone."""
+    return not line.strip("".join(DELIMITERS) + " \n")
+
+
+def _blank(lines: list[str], start: int, options: ReadOptions) -> int:
+    """The first line from there on that is not blank; above names one of delimiters alone is."""
+    is_blank = is_nothing if options.header else "\n".__eq__
+    return next((i for i in range(start, len(lines)) if not is_blank(lines[i])), len(lines))
 
 
 def _agreement(lines: list[str], dialect: CsvDialect) -> tuple[bool, float, int]:

@@ -25,6 +25,9 @@ YEAR = re.compile(r"(18|19|20)[0-9]{2}")
 # A unit as it stands below a name.
 BRACKETED = re.compile(r"\(.+\)|\[.+\]")
 BETWEEN = ": "
+# How a note names itself, such as “Lecture : …”; and as much of one that does not as a rule has.
+NAMED_NOTE = re.compile(r"([^\W\d_]{3,20})\s?[:：]\s")
+BEGINNING = re.compile(r".{1,60}(?!\w)")
 # How lines of sums begin, as a whole first value.
 SUMS = re.compile(
     "(grand |general )?total|sum|all|summe|gesamt|insgesamt|ensemble|totale?|totaal|total g[eé]n[eé]ral|total geral"
@@ -77,6 +80,11 @@ class Line(NamedTuple):
 def filled(fields: Sequence[str]) -> int:
     """How many fields say something."""
     return sum(bool(text.strip()) for text in fields)
+
+
+def is_empty(fields: Sequence[str]) -> bool:
+    """Whether a line of several fields says nothing: it holds delimiters alone."""
+    return len(fields) > 1 and not filled(fields)
 
 
 def is_note(fields: Sequence[str], options: ReadOptions) -> bool:
@@ -264,20 +272,43 @@ def _sum_of_a_part(first: str) -> str:
 def proposed_notes(last: Sequence[Line], width: int) -> tuple[int, tuple[str, ...]]:
     """The fewest values of a row, and the words with which notes begin, that would leave out the notes at a file's end.
 
-    0 and none where there seem to be none, or where no such rule would keep the row above them.
+    0 and none where there seem to be none, or where no such rule would keep the row above them. A line of few texts
+    that stands below a note is one, too.
     """
-    most, words = -1, set()
+    most, words, unknown = -1, set[str](), list[str]()
     for line in reversed(last):
         first = next((text.strip() for text in line.fields if text.strip()), "")
-        known = next((word for word in NOTES if _begins(first.casefold(), word.casefold())), "")
-        if width > 1 and SUMS.fullmatch(first):
-            words.add(first)
-        elif width > 2 and filled(line.fields) < width and (part := _sum_of_a_part(first)):
-            words.add(part)
-        elif known:
-            words.add(known)
+        if word := _word_of_note(line, first, width):
+            words.update((word, *unknown))
+            unknown.clear()
         elif width > 2 and filled(line.fields) <= 1:
             most = max(most, filled(line.fields) if line.fields else -1)
+        elif _may_be_note(line, width):
+            unknown.append(_beginning(first))
         else:
             break
     return most + 1, tuple(sorted(words))
+
+
+def _word_of_note(line: Line, first: str, width: int) -> str:
+    """The word with which a line begins that is a sum or a note; else empty. first: its first text."""
+    known = next((word for word in NOTES if _begins(first.casefold(), word.casefold())), "")
+    if width > 1 and SUMS.fullmatch(first):
+        return first
+    if width > 2 and filled(line.fields) < width and (part := _sum_of_a_part(first)):
+        return part
+    named = NAMED_NOTE.match(first) if _may_be_note(line, width) else None
+    return known or (named[1] if named else "")
+
+
+def _may_be_note(line: Line, width: int) -> bool:
+    """Whether a line may be a text in which a delimiter stands: it has few fields, and then none."""
+    texts = filled(line.fields)
+    is_text = 1 < texts < width / 2 and not filled(line.fields[texts:])
+    return is_text and not any(NUMBER.fullmatch(text.strip()) for text in line.fields[:texts])
+
+
+def _beginning(text: str) -> str:
+    """As much of a text as says which it is, in whole words."""
+    begun = BEGINNING.match(text)
+    return begun.group() if begun else text

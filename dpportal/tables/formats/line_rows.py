@@ -15,16 +15,17 @@ from itertools import islice
 from typing import BinaryIO
 
 from dpportal.platform.sealed_files import FilePath, size_of
-from dpportal.tables.facts import Oddities, TableFacts
+from dpportal.tables.facts import Oddities, TableFacts, is_nameless
 from dpportal.tables.faults import no_rows
 from dpportal.tables.formats.csv_table import convert_csv, unnamed
-from dpportal.tables.formats.dialect import SEPARATOR_LINE, CsvDialect
+from dpportal.tables.formats.dialect import SEPARATOR_LINE, CsvDialect, is_nothing
 from dpportal.tables.formats.encoding import plain_text, settled_encoding
-from dpportal.tables.formats.frame import is_note
+from dpportal.tables.formats.frame import is_empty, is_note
 from dpportal.tables.formats.progress import part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.row_errors import fits, unreadable
 from dpportal.tables.formats.table_cut import header_line
+from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, ReadOptions
 
 NUL = b"\0"
@@ -50,11 +51,15 @@ class LineRows:
 
 @dataclass
 class LineReader:
-    """Reads a line by its own text. options: settled. width: of a row; with a header, of that."""
+    """Reads a line by its own text. options: settled. width: of a row; with a header, of that.
+
+    nameless: fields of columns without a name, in which a row says nothing.
+    """
 
     options: ReadOptions
     width: int
     dialect: CsvDialect = field(init=False)
+    nameless: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         self.dialect = CsvDialect(str(self.options.delimiter), self.options.quote, 0)
@@ -73,9 +78,20 @@ class LineReader:
             closed = wide == self.width or (
                 wide == self.width + 1 and not line.rpartition(delimiter)[2].strip(b" ")
             )
-        if not closed:
+        if not closed or self._says_more(line):
             return None
         return line if wide == self.width else line.rpartition(delimiter)[0]
+
+    def _says_more(self, line: bytes) -> bool:
+        """Whether a column without a name has a value in it."""
+        fields = self.fields(line) if self.nameless else None
+        return any(fields[place].strip(SPACES) for place in self.nameless) if fields else False
+
+    def is_blank(self, line: bytes) -> bool:
+        """Whether the line says nothing. One of delimiters alone does where some lines are declared to be no rows."""
+        if self.width == 1 or not line:  # of a table of one column it is a missing value, as in an upload
+            return self.width > 1
+        return self.options.leaves_out_notes and is_empty(self.fields(line) or ())
 
     def is_note(self, line: bytes) -> bool:
         """Whether the line is declared to be no row; one that cannot be read is none either, but spoiled."""
@@ -128,9 +144,7 @@ def copy_rows(plain: FilePath, target: FilePath, options: ReadOptions, columns: 
         else:
             new.write(reader.dialect.delimiter.join(unnamed(columns)).encode() + b"\n")
         for line in lines:
-            if (
-                not line and reader.width > 1
-            ):  # of a table of one column it is a missing value, as in an upload
+            if reader.is_blank(line):
                 copied.blank += 1
             elif reader.is_note(line):
                 copied.notes += 1
@@ -150,12 +164,17 @@ def _copy_names(lines: Iterator[bytes], new: BinaryIO, reader: LineReader) -> No
     names = list(islice(lines, reader.options.header_lines or 1))
     if not names:
         return
-    line = names[0] if len(names) == 1 else header_line([line + b"\n" for line in names], reader.dialect)[:-1]
+    line = names[0] if len(names) == 1 else _joined(names, reader)
     fields = reader.fields(line)
     if fields is None:
         raise unreadable()
     reader.width = len(fields)
+    reader.nameless = tuple(place for place, name in enumerate(fields) if is_nameless(name))
     new.write(line + b"\n")
+
+
+def _joined(lines: list[bytes], reader: LineReader) -> bytes:
+    return header_line([line + b"\n" for line in lines], reader.dialect, (), reader.width)[:-1]
 
 
 def _from_the_first(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -163,12 +182,16 @@ def _from_the_first(lines: Iterator[bytes]) -> Iterator[bytes]:
 
     A first one by which Excel is told the delimiter says nothing.
     """
-    first = next((line for line in lines if line), b"")
+    first = next(filter(_says_something, lines), b"")
     if _is_separator(first):
-        first = next((line for line in lines if line), b"")
+        first = next(filter(_says_something, lines), b"")
     if first:
         yield first
         yield from lines
+
+
+def _says_something(line: bytes) -> bool:
+    return not is_nothing(line.decode(errors="replace"))
 
 
 def _is_separator(line: bytes) -> bool:

@@ -10,7 +10,8 @@ from typing import IO, NamedTuple
 from openpyxl.utils.cell import column_index_from_string
 
 from dpportal.tables.faults import UploadFault
-from dpportal.tables.formats.sheet_frame import SheetCells, SheetRows
+from dpportal.tables.formats.empty_columns import SheetCells
+from dpportal.tables.formats.sheet_frame import SheetRows
 
 PIECE_BYTES = 1 << 18
 # Longer than an element with its range is written.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from dpportal.tables.formats.frame import SAMPLE_LINES, Line, joined_names, usual_width, with_top
+from dpportal.tables.formats.empty_columns import SheetCells, named_columns, used_columns
+from dpportal.tables.formats.frame import SAMPLE_LINES, Line, usual_width, with_top
 from dpportal.tables.meaning.parse_options import ReadOptions
 
-# The texts of a row by column, counted from 1; empty cells are left out.
-SheetCells = dict[int, str]
+# Each with its number, and its texts by column, both counted from 1.
 SheetRows = Iterator[tuple[int, SheetCells]]
 
 
@@ -24,15 +24,8 @@ def resolved_top(rows: SheetRows, options: ReadOptions) -> tuple[ReadOptions, Sh
 
 def sampled(rows: Sequence[tuple[int, SheetCells]]) -> list[Line]:
     """Rows that say something as lines, all as wide as the widest, without the columns that are empty."""
-    columns = used_columns(rows)
+    columns = used_columns([cells for _number, cells in rows])
     return [Line(number - 1, number, _fields(cells, columns)) for number, cells in rows if cells]
-
-
-def used_columns(rows: Sequence[tuple[int, SheetCells]]) -> list[int]:
-    """The columns in which rows say something; a row of one text, such as a title, decides on none."""
-    every = [cells for _number, cells in rows]
-    several = [cells for cells in every if len(cells) > 1]
-    return sorted(set[int]().union(*(several or every)))
 
 
 def _fields(cells: SheetCells, columns: Sequence[int]) -> list[str]:
@@ -41,17 +34,19 @@ def _fields(cells: SheetCells, columns: Sequence[int]) -> list[str]:
     return fields if any(fields) else [*cells.values(), *fields[1:]]
 
 
-def without_empty_columns(rows: SheetRows) -> SheetRows:
+def without_empty_columns(rows: SheetRows, *, by_names: bool) -> SheetRows:
     """The rows without the columns to which neither the names nor the first rows below them say anything.
 
-    A sheet's table may begin in its second column. Where a later row has a value in a column that was left out, it has
-    one behind the last column.
+    by_names: whether the names alone decide, as in a further file, where no row decides how another is read.
+    A sheet's table may begin in its second column; one of a single column does not. Where a later row has a value in a
+    column that was left out, it has one behind the last column.
     """
-    first = list(islice(rows, SAMPLE_LINES))
+    first = list(islice(rows, 1 if by_names else SAMPLE_LINES))
     last = max(first[0][1], default=0) if first else 0
-    used = [column for column in used_columns(first) if column <= last]
+    used = [column for column in used_columns([cells for _number, cells in first]) if column <= last]
     places = {column: place for place, column in enumerate(used, 1)}
-    if all(column == place for column, place in places.items()):
+    is_cover = len(places) < 2  # texts in one column are no table
+    if is_cover or all(column == place for column, place in places.items()):
         return chain(first, rows)
     behind = len(places) + 1
     return (
@@ -60,8 +55,11 @@ def without_empty_columns(rows: SheetRows) -> SheetRows:
     )
 
 
-def below_titles(rows: SheetRows, options: ReadOptions) -> SheetRows:
-    """The rows that say something from the names on, these joined to one. options: settled as to the top."""
+def below_titles(rows: SheetRows, options: ReadOptions, columns: int) -> SheetRows:
+    """The rows that say something from the names on, these joined to one.
+
+    options: settled as to the top. columns: of the table of which these are further rows, else 0.
+    """
     below = (row for row in rows if row[1] and row[0] > (options.title_lines or 0))
     first = next(below, None) if options.header else None
     if first is None:
@@ -75,12 +73,5 @@ def below_titles(rows: SheetRows, options: ReadOptions) -> SheetRows:
                 break
             names.append(row[1])
     sample = list(islice(chain(further, below), SAMPLE_LINES))
-    return chain([(last, _joined(names, used_columns(sample)))], sample, below)
-
-
-def _joined(rows: Sequence[SheetCells], filled: Sequence[int]) -> SheetCells:
-    """filled: the columns with values. One without has no name that only reaches over it, as of merged cells."""
-    named = set(chain.from_iterable(rows))
-    columns = sorted(named.union(column for column in filled if column < max(named)))
-    names = joined_names([[cells.get(column, "") for column in columns] for cells in rows])
-    return {column: name for column, name in zip(columns, names, strict=True) if name}
+    used = used_columns([cells for _number, cells in sample])
+    return chain([(last, named_columns(names, used, columns))], sample, below)

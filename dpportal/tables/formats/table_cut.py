@@ -14,9 +14,10 @@ from typing import BinaryIO
 
 from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.faults import UploadFault
-from dpportal.tables.formats.dialect import CsvDialect
+from dpportal.tables.formats.dialect import CsvDialect, is_nothing
+from dpportal.tables.formats.empty_columns import cells_of, named_columns, used_columns
 from dpportal.tables.formats.encoding import PlainText
-from dpportal.tables.formats.frame import is_note, joined_names
+from dpportal.tables.formats.frame import SAMPLE_LINES, is_empty, is_note
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, ReadOptions
 
 
@@ -67,29 +68,40 @@ def cut_table(plain: PlainText, target: FilePath, options: ReadOptions, dialect:
     return cut
 
 
-def header_line(lines: Sequence[bytes], dialect: CsvDialect) -> bytes:
-    """Lines of names as one. Raises UploadFault if they cannot be read."""
+def header_line(lines: Sequence[bytes], dialect: CsvDialect, used: Sequence[int], columns: int) -> bytes:
+    """Lines of names as one; used, columns: as `named_columns` takes them.
+
+    Raises UploadFault if they cannot be read.
+    """
     try:
         records = list(dialect.records(line.decode("utf-8", "replace") for line in lines))
     except csv.Error:
         raise _no_names(len(lines)) from None
+    names = named_columns([cells_of(record) for record in records if record], used, columns)
     line = io.StringIO()
-    names = joined_names([record for record in records if record])
-    dialect.writer(line).writerow(names)
+    dialect.writer(line).writerow([names.get(place, "") for place in range(max(map(len, records)))])
     return line.getvalue().encode()
 
 
 def _write_names(old: BinaryIO, new: BinaryIO, options: ReadOptions, dialect: CsvDialect) -> bool:
     """Whether there are several."""
     line = old.readline()
-    while line == b"\n":
-        new.write(line)
+    while line and is_nothing(line.decode("utf-8", "replace")):
+        new.write(b"\n")
         line = old.readline()
     lines = [line, *(old.readline() for _further in range((options.header_lines or 1) - 1))]
     if not lines[-1]:
         raise _no_names((options.title_lines or 0) + (options.header_lines or 1))
-    new.write(b"\n" * (len(lines) - 1) + header_line(lines, dialect))
+    new.write(b"\n" * (len(lines) - 1) + header_line(lines, dialect, _used(old, dialect), 0))
     return any(dialect.delimiter.encode() in line for line in lines)
+
+
+def _used(old: BinaryIO, dialect: CsvDialect) -> list[int]:
+    """The columns in which the first rows say something, which are read again."""
+    start = old.tell()
+    first = [old.readline(MAX_LINE_BYTES).decode("utf-8", "replace") for _line in range(SAMPLE_LINES)]
+    old.seek(start)
+    return used_columns([cells_of(line.fields) for line in dialect.numbered(first)])
 
 
 def _write_rows(
@@ -99,7 +111,9 @@ def _write_rows(
     try:
         for fields in dialect.records(tape):
             lines = tape.taken()
-            if fields and is_note(fields, options):
+            if is_empty(fields):
+                lines = [b"\n"] * len(lines)
+            elif fields and is_note(fields, options):
                 cut.notes += 1
                 cut.note_lines += len(lines)
                 lines = [blank] * len(lines)

@@ -22,18 +22,14 @@ from dpportal.tables.facts import Oddities, Sheet, TableFacts
 from dpportal.tables.faults import UploadFault, damaged, unfolds_too_far
 from dpportal.tables.formats.archives import parts_of
 from dpportal.tables.formats.csv_table import convert_csv
+from dpportal.tables.formats.empty_columns import SheetCells
 from dpportal.tables.formats.frame import is_note
 from dpportal.tables.formats.legal_characters import LegalCharacters
 from dpportal.tables.formats.merged_cells import MergedColumn, filled_down, merged_columns
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.shared_strings import read_shared_strings
-from dpportal.tables.formats.sheet_frame import (  # fmt: skip
-    SheetCells,
-    below_titles,
-    resolved_top,
-    without_empty_columns,
-)
+from dpportal.tables.formats.sheet_frame import below_titles, resolved_top, without_empty_columns
 from dpportal.tables.formats.sheet_parser import MostCells, SheetParser, too_many_cells
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 
@@ -209,11 +205,11 @@ def unpack_xlsx(reading: Reading, target: FilePath) -> Unpacked:
     unpacked = Unpacked(reading.options)
     with target.open("w", encoding="utf-8", newline="") as file, opened_sheet(reading, unpacked) as rows:
         unpacked.options, rows = resolved_top(rows, unpacked.options)
-        options, below = unpacked.options, below_titles(rows, unpacked.options)
+        options, below = unpacked.options, below_titles(rows, unpacked.options, reading.further_columns)
         if options.fill_merged:
             below = filled_down(below, lambda: unpacked.columns, has_names=options.header)
         if options.header:
-            below = without_empty_columns(below)
+            below = without_empty_columns(below, by_names=reading.is_further)
         _write_rows(below, file, unpacked, Reach.of(reading))
     return unpacked
 

@@ -72,7 +72,7 @@ def bare_number(options: ReadOptions) -> str:
     """The pattern of a number by itself; thousands only in full groups of three."""
     digits, point = "[0-9]+", f"[{options.decimal}]"
     if options.thousands:
-        mark = f"[{options.thousands}]"
+        mark = f"[{''.join(options.thousands_marks)}]"
         digits = f"(?:[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+)"
     return f"[-+]?(?:{digits}(?:{point}[0-9]*)?|{point}[0-9]+){EXPONENT}"
 

@@ -11,7 +11,9 @@ from dpportal.tables.meaning.dates import DateFormatError, date_pattern
 DELIMITERS = (",", ";", "\t", "|")
 QUOTES = ('"', "'", "")
 DECIMALS = (".", ",")
-THOUSANDS = ("", ",", ".", " ", "'", "\u2019", "\u00a0", "\u202f")
+THOUSANDS = ("", ",", ".", " ", "'", "\u2019")
+# A space as mark between thousands is each of these, which look alike.
+BLANKS = (" ", "\u00a0", "\u202f")
 # No shift states: in each of these, a broken byte spoils nothing beyond its own row. Nothing beyond its own field,
 # either, save that a broken GB 18030, Big5 or Shift JIS letter can take a “|” with it; its row is then refused.
 ENCODINGS = (
@@ -68,9 +70,10 @@ class ReadOptions:
     them, and are joined). A line with fewer values than fewest_filled, or that begins with one of note_words, is no
     row but a note: each line is judged by its own text, so that nobody's row decides on another. fill_merged: whether
     of merged cells of a workbook, which it lists, each in the first column has the first one's value; else only that.
-    Applied to each field's text when it is counted: decimal and thousands ("" for none), missing (texts that mean "no
-    value", beside the empty field), strip (spaces around a value do not count), date_format ("iso", "day-first",
-    "month-first" or strptime letters), units (texts behind a number that are no part of it: 35 kg is 35).
+    Applied to each field's text when it is counted: decimal and thousands ("" for none, " " for any of BLANKS),
+    missing (texts that mean "no value", beside the empty field), strip (spaces around a value do not count),
+    date_format ("iso", "day-first", "month-first" or strptime letters), units (texts behind a number that are no part
+    of it: 35 kg is 35).
     """
 
     delimiter: str | None = None
@@ -113,6 +116,11 @@ class ReadOptions:
                 date_pattern(self.date_format)
             except DateFormatError as error:
                 raise OptionError("date_format", str(error)) from None
+
+    @property
+    def thousands_marks(self) -> tuple[str, ...]:
+        """What stands between thousands."""
+        return BLANKS if self.thousands == " " else tuple(self.thousands or "")
 
     def finds_fields_like(self, other: ReadOptions) -> bool:
         """Whether both find the same fields in a file; what else they declare is applied when texts are counted."""
@@ -166,6 +174,8 @@ class ReadOptions:
         known = {f.name for f in fields(cls)}
         read = {key: item for key, item in value.items() if key in known}
         texts = {name: tuple(read.get(name, ())) for name in ("missing", "note_words")}
+        if read.get("thousands") in BLANKS:  # an older version told them apart
+            read["thousands"] = " "
         if read.get("units") is not None:
             read["units"] = tuple(read["units"])
         return cls(**{**read, **texts})

@@ -15,7 +15,7 @@ from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.identifiers import looks_like_identifier
 from dpportal.tables.meaning.missing_words import missing_words
 from dpportal.tables.meaning.number_syntax import FALSE_WORDS, TRUE_WORDS
-from dpportal.tables.meaning.parse_options import UNIT, ReadOptions
+from dpportal.tables.meaning.parse_options import BLANKS, UNIT, ReadOptions
 
 MOST_TEXTS = 2000
 # A slip or a word for missing among them leaves a column what it is.
@@ -29,7 +29,6 @@ WORDS = {*TRUE_WORDS, *FALSE_WORDS} - {"0", "1", "t", "f", "y", "n"}
 CODE = "0[0-9]+|[-+]?[0-9]{19,}"
 COMMA = "-?(?:[0-9]+|[0-9]{1,3}(?:[.'’ \u00a0\u202f][0-9]{3})+),[0-9]+"
 APOSTROPHES = ("'", "’")
-BLANKS = (" ", "\u00a0", "\u202f")
 # A single group of three could as well be three decimals, so it proposes nothing.
 GROUPED = {
     ",": "-?[0-9]{1,3}(?:(?:,[0-9]{3})+[.][0-9]+|(?:,[0-9]{3}){2,})",
@@ -37,7 +36,7 @@ GROUPED = {
     # An apostrophe within a number can be nothing else.
     **{mark: f"-?[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+(?:[.,][0-9]+)?" for mark in APOSTROPHES},
     # Nor a blank, but within a number that is dialled, which begins with 0.
-    **{mark: f"-?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+(?:[.,][0-9]+)?" for mark in BLANKS},
+    " ": f"-?[1-9][0-9]{{0,2}}(?:[{''.join(BLANKS)}][0-9]{{3}})+(?:[.,][0-9]+)?",
 }
 OTHER_MARKS = (
     (",", ".", "a decimal comma"),
@@ -64,7 +63,7 @@ def proposed_options(columns: TextColumns, options: ReadOptions) -> ReadOptions:
     thousands = options.thousands
     if thousands is None:
         other = "." if decimal == "," else ","
-        marks = (other, *APOSTROPHES, *BLANKS)
+        marks = (other, *APOSTROPHES, " ")
         thousands = next(
             (m for m in marks if any(_any_all(column, GROUPED[m], decimal, m) for column in numbers)), ""
         )
@@ -150,20 +149,18 @@ def _kind(texts: list[str], options: ReadOptions) -> tuple[ColumnKind, str]:
 def _number_kind(texts: list[str], options: ReadOptions) -> ColumnKind | None:
     """Whole or real numbers; none if a text is no number or looks like a code. NaN alone makes no number."""
     numbers = [text for text in texts if text.lower().lstrip("+-") != "nan"]
-    if not numbers or any(re.fullmatch(CODE, _without_thousands(text, options)) for text in numbers):
+    if not numbers or any(
+        re.fullmatch(CODE, python_semantics.without_thousands(text, options)) for text in numbers
+    ):
         return None
     if not _most(python_semantics.number_of(text, options) is not None for text in numbers):
         return None
     digits, bare = (
-        f"[-+]?[0-9{options.thousands}]+",
+        f"[-+]?[0-9{''.join(options.thousands_marks)}]+",
         (python_semantics.without_unit(text, options) for text in numbers),
     )
     all_integers = len(numbers) == len(texts) and _most(re.fullmatch(digits, text) for text in bare)
     return "integer" if all_integers else "real"
-
-
-def _without_thousands(text: str, options: ReadOptions) -> str:
-    return text.replace(options.thousands, "") if options.thousands else text
 
 
 def _remark_on_unit(texts: list[str], options: ReadOptions) -> str:

@@ -101,7 +101,14 @@ def without_unit(text: str, options: ReadOptions) -> str:
     return found[1] if found else text
 
 
+def without_thousands(text: str, options: ReadOptions) -> str:
+    """A number's text without the marks between thousands."""
+    for mark in options.thousands_marks:
+        text = text.replace(mark, "")
+    return text
+
+
 def _plain(text: str, options: ReadOptions) -> str:
     plain = without_unit(text, options)
-    plain = plain.replace(options.thousands, "") if options.thousands else plain
+    plain = without_thousands(plain, options)
     return plain.replace(",", ".") if options.decimal == "," else plain

@@ -221,8 +221,8 @@ class Field:
         text = self.value
         if self.options.units:
             text = self.dialect.group(text, before_unit(self.options), 1)
-        if self.options.thousands:
-            text = call("replace", text, exp.Literal.string(self.options.thousands), exp.Literal.string(""))
+        for mark in self.options.thousands_marks:
+            text = call("replace", text, exp.Literal.string(mark), exp.Literal.string(""))
         if self.options.decimal == ".":
             return text
         return call("replace", text, exp.Literal.string(","), exp.Literal.string("."))

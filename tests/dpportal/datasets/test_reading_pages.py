@@ -262,6 +262,34 @@ def test_notes_that_are_still_rows_are_said_on_the_page_of_the_declaration(desk)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("words", ["", "Source"])
+def test_the_way_to_leave_a_last_row_out_shows_it_and_has_the_rule_filled_in(desk, words):
+    end = b";;\n" if not words else b"Total;;18\nSource: own;;\n"
+    dataset = uploaded(desk, b"id;sex;age\n" + b"1;f;2\n" * 40 + end, note_words=words)
+    assert "Leave notes out" in desk.get(reverse("datasets:home", args=[dataset.pk])).text
+    page = desk.get(reverse("datasets:reading", args=[dataset.pk]))
+    form = page.context["form"]
+    assert [(line.number, line.role) for line in page.context["lines"].last][-1 - bool(words)] == (42, "note")
+    said = {
+        name: form[name].value() for name in ("title_lines", "header_lines", "fewest_filled", "note_words")
+    }
+    assert (said["fewest_filled"], said["note_words"]) == ((0, "Source Total") if words else (1, ""))
+    desk.post(reverse("datasets:reading", args=[dataset.pk]), {**FORM, **said})
+    CONVERSIONS.run(dataset.pk)
+    dataset.refresh_from_db()
+    assert (dataset.rows, dataset.facts.get("notes_at_end")) == (40, 0)
+
+
+@pytest.mark.slow
+def test_a_column_of_values_without_a_name_is_named_first(desk):
+    for content in (b";sex;age\n1;f;2\n2;m;3\n", b"sex;age;\n" + b"f;2;\n" * 60 + b"f;2;x\n"):
+        page = " ".join(desk.get(reverse("datasets:home", args=[uploaded(desk, content).pk])).text.split())
+        column = 1 if content.startswith(b";") else 3
+        assert f"Column {column} has values and no name. Write a name above them in the file" in page
+        assert "We did not find the names" not in page
+
+
+@pytest.mark.slow
 def test_a_rule_about_notes_keeps_the_number_of_rows_secret(desk):
     dataset = uploaded(desk, b"a,b,c\n1,2,3\n", fewest_filled=2)
     services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)

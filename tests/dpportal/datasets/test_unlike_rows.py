@@ -153,3 +153,34 @@ def test_a_question_mark_suggests_no_yes_or_no_for_other_numbers():
 )
 def test_a_question_that_asks_for_no_yes_or_no_suggests_none(name, kind):
     assert proposed_kind(name) == kind
+
+
+def test_the_number_of_a_case_is_suggested_to_be_no_number():
+    """By its name and its texts: “persons” of a household is one."""
+    look = {"kind": "integer", "repeats": False, "identifies": True}
+    assert is_contradicted("stay_id", look) and proposed_kind("stay_id") == "integer"
+    assert not is_contradicted("persons", {**look, "identifies": False, "repeats": True})
+
+
+PAY = "pay;age\n" + "".join(f"{'n.d.' if n % 15 == 0 else 1000 + n};{20 + n % 50}\n" for n in range(90))
+
+
+@pytest.mark.slow
+def test_words_for_missing_that_are_saved_with_the_kind_are_no_reason_to_warn(client, curator):
+    client.force_login(curator)
+    dataset = building.uploaded(client, PAY.encode(), delimiter=";")
+    address = reverse("datasets:domain", args=[dataset.pk])
+    row = {
+        "c0-kind": "integer",
+        "c0-lower": "0",
+        "c0-upper": "5000",
+        "c0-width": "500",
+        "c0-missing_cell": "on",
+    }
+    row |= {"c1-kind": "ignored"}
+    assert "n.d." in client.get(address).context["missing_words"]
+    without = client.post(address, row, follow=True).text
+    assert "do not look like the kind that you declared" in without
+    again = client.post(address, {**row, "c0-upper": "4000", "words": ["n.d."]}, follow=True).text
+    assert "these words count as missing" in again
+    assert "do not look like the kind that you declared" not in again

@@ -20,7 +20,7 @@ OPTIONS = [
     ReadOptions(decimal=",", thousands=".", date_format="day-first"),
     ReadOptions(thousands=",", date_format="month-first", missing=("U", "unknown", "-99", "Zürich")),
     ReadOptions(
-        decimal=",", thousands="\u00a0", date_format="%d. %b %Y", strip=False, missing=("NA", "1.0", " x")
+        decimal=",", thousands=" ", date_format="%d. %b %Y", strip=False, missing=("NA", "1.0", " x")
     ),
     ReadOptions(date_format="%Y%m%d", missing=("1", "?")),
     ReadOptions(decimal=",", thousands=" ", units=("\u20ac", "kg")),

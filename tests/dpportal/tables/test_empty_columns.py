@@ -55,5 +55,5 @@ def test_a_value_in_a_column_that_was_left_out_is_refused(tmp_path):
 
 
 def test_a_column_with_values_and_no_name_is_refused(tmp_path):
-    with pytest.raises(UploadFault, match="Column 1 has no name"):
+    with pytest.raises(UploadFault, match="Column 1 has values and no name"):
         read(tmp_path, sheet(tmp_path, "BCDE", ("A7", 1), ("A8", 2)), "t.xlsx", title_lines=4, header_lines=2)

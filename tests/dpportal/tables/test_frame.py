@@ -337,3 +337,63 @@ def test_sums_of_blocks_of_rows_are_proposed_to_be_left_out(named, is_sum):
 def test_a_word_that_only_begins_like_a_note_is_none(tmp_path):
     content = "topic;people;age\n" + "Maths;2;10\n" * 9 + "Noted;;\n"
     assert read(tmp_path, content.encode(), "t.csv", delimiter=";")[0].oddities.note_words == ()
+
+
+# A note with delimiters in it, between a blank line, a sum and another note that has a name for itself.
+FRENCH = (
+    "{}{};;;;;;\nTotal;;;;;46;\nChamp : France.;;;;;;\n{};;;;;\nNSP = ne sait pas; ND = non déclaré;;;;;\n"
+)
+
+
+@pytest.mark.parametrize("note", ["Lecture : 3 h; 4 j", "Voir le guide; page 3"])
+def test_a_note_with_a_delimiter_in_it_does_not_end_the_proposal(tmp_path, note):
+    names = "dossier;sexe;âge;diplôme;heures;salaire;date\n"
+    rows = "".join(f"E{n};f;{20 + n};Licence;35;{n};2024\n" for n in range(20))
+    content = FRENCH.format(names + rows, "", note).encode()
+    known = "Lecture" if note.startswith("Lecture") else note.partition(";")[0]
+    oddities = read(tmp_path, content, "t.csv")[0].oddities
+    assert (oddities.notes_at_end, oddities.fewest_filled) == (5, 1)
+    assert oddities.note_words == tuple(sorted(("Champ", "NSP = ne sait pas", "Total", known)))
+    rule = {"fewest_filled": oddities.fewest_filled, "note_words": oddities.note_words}
+    for further in (0, 7):
+        facts, _rows = read(
+            tmp_path, content, "t.csv", further, delimiter=";", title_lines=0, header_lines=1, **rule
+        )
+        assert (facts.rows, facts.oddities.note_lines, facts.oddities.blank_rows) == (20, 4, 1)
+
+
+@pytest.mark.parametrize("end", ["Source: own;;\n", "Source: own;;\n;;\n;;\n"])
+def test_a_line_of_delimiters_alone_is_blank_where_notes_are_left_out(tmp_path, end):
+    content = f"a;b;c\n1;2;3\n;;\n1;2;4\n;;\n{end}".encode()
+    for further in (0, 3):
+        facts, rows = read(
+            tmp_path,
+            content,
+            "t.csv",
+            further,
+            delimiter=";",
+            title_lines=0,
+            header_lines=1,
+            note_words=("Source",),
+        )
+        assert [row[2] for row in rows] == ["3", "4"]
+        assert (facts.oddities.note_lines, facts.oddities.notes_at_end) == (1, 0)
+        assert facts.oddities.blank_rows == 2 + end.count("\n;;")
+
+
+def test_the_lines_show_what_is_proposed_beside_what_is_declared(tmp_path):
+    """Further notes are among the lines that are shown, and the rule for them has the declared one in it."""
+    source, scratch = tmp_path / "upload", tmp_path / "scratch"
+    scratch.mkdir()
+    rows = "".join(f"{n};{n};{n}\n" for n in range(40))
+    for end, options, rule in (
+        ("Total;;9\n" + "Source: own;;\n" * 9, {"note_words": ("Source",)}, (0, ("Source", "Total"))),
+        (";;\n", {}, (1, ())),
+        ("Source: own;;\n", {"note_words": ("Source",)}, (0, ())),
+    ):
+        source.write_text(f"a;b;c\n{rows}{end}")
+        seen = look(source, "t.csv", ReadOptions(**options), Limits(), scratch)
+        assert (seen.fewest_filled, seen.note_words) == rule
+        if any(rule):
+            assert seen.last[1].number <= 41 < seen.last[2].number or len(seen.last) == 6
+            assert 42 in [line.number for line in seen.last]

@@ -292,6 +292,8 @@ def test_where_other_marks_are_declared_apostrophes_are_told():
     [
         (["1 239,41 €", "12,00 €", "999,99 €"], "real", 1239.41),
         (["1\u202f200\u00a0kg", "35kg", "7"], "integer", 1200.0),
+        (["1\u202f200\u00a0kg", "1\u00a0300 kg", "1 400 kg"], "integer", 1200.0),
+        (["2\u00a0697,83 €", "1\u202f000\u202f250,5 €", "812,00 €", "3 400,10 €"], "real", 2697.83),
         (["12 %", "7 %", "0 %"], "integer", 12.0),
         (["12a", "12b", "3"], "text", None),
         (["030 123 456", "030 222 333", "1 234 567"], "text", None),
@@ -317,3 +319,11 @@ def test_a_unit_that_could_be_part_of_a_number_is_refused(unit) -> None:
     with pytest.raises(OptionError) as refused:
         ReadOptions(units=(unit,))
     assert refused.value.field == "units"
+
+
+def test_a_space_between_thousands_is_each_of_those_that_look_alike():
+    """Also where an older version told them apart; a database reads them as Python does."""
+    options = ReadOptions.from_json({**ReadOptions(decimal=",").to_json(), "thousands": "\u00a0"}).settled()
+    assert options == ReadOptions(decimal=",", thousands=" ").settled()
+    texts = ["2 697,83", "2\u00a0697,83", "2\u202f697,83", "1\u202f002\u00a0697,83"]
+    assert [python_semantics.number_of(text, options) for text in texts] == [2697.83] * 3 + [1002697.83]
