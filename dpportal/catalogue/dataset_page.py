@@ -113,7 +113,8 @@ def _line(attribute: Attribute) -> Json:
     """Its name, kind, and bounds or first values."""
     if isinstance(attribute, Integer | Real | Date):
         ends = (
-            end if isinstance(attribute, Date) else f"{end:,}" for end in (attribute.lower, attribute.upper)
+            end if isinstance(attribute, Date) else f"{end:,}".removesuffix(".0")
+            for end in (attribute.lower, attribute.upper)
         )
         values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
         return {"name": attribute.shown_name, "kind": kind_in_words(attribute), "values": values, "more": 0}

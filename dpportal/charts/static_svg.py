@@ -370,7 +370,11 @@ class _Drawing:
         if self.names_at_lines and self.names_of:
             short = shortened(self.names_of, int(self.width / LETTER / 2))
             [(x, _y), *_others] = self.axes.values()
-            at, anchor = (x.at(0), "middle") if x.mirrored else (self.width, "end")
+            names_begin = self.width - self.right + GAP
+            fits = names_begin + width_of(short) <= self.width
+            at, anchor = (names_begin, "start") if fits else (self.width, "end")
+            if x.mirrored:
+                at, anchor = x.at(0), "middle"
             self._text(short, at, LINE, anchor, in_full=True)
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):

@@ -61,7 +61,7 @@ def awaited(request: HttpRequest) -> HttpResponse:
     left = search_cache.active(keys)
     store = search_cache.SearchResults()
     store.awaited = left
-    response = render(request, "_workings.html", {"workings": store})
+    response = render(request, "_workings.html", {"workings": store, "is_ready": "ready" in request.GET})
     if len(left) < len(keys):
         response["HX-Trigger"] = "strategies:found"
     return response

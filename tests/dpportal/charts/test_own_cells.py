@@ -14,7 +14,7 @@ from mechanisms.domain import Categorical, Domain, Integer
 
 SEX = Categorical("sex", True, values=("f", "m"))
 AGE = Integer("age", True, lower=0, upper=49, width=5)
-SAID = "Not declared and perhaps nobody’s, so not drawn: Missing (age), Other (sex), Missing (sex); the table has them."
+SAID = "Left out of the chart, as these may have nobody: Missing (age), Other (sex), Missing (sex). The table has them."
 
 
 def released(other: int = 3, missing: int = -2) -> np.ndarray:

@@ -92,7 +92,8 @@ def test_no_column_is_ticked_before_the_curator_said_which_agree(drawn, client):
     words = " ".join(page.text.split())
     assert PICKED in words and "where all rows of a person say the same" in words
     assert (
-        f'<a href="{reverse("datasets:unit", args=[drawn.pk])}">let several rows of each count</a>' in words
+        f'<a href="{reverse("datasets:unit", args=[drawn.pk])}">let several rows of each person count</a>'
+        in words
     )
 
 
