@@ -17,7 +17,7 @@ from dpportal.datasets.models import AttributeDeclaration, PublicDescription
 from dpportal.releases import execution, services
 from dpportal.releases.models import Release
 from dpportal.streams.models import Stream
-from mechanisms.domain import Categorical, Integer
+from mechanisms.domain import Categorical, Integer, Real
 from tests.dpportal import building
 from tests.dpportal.streams import building as stream_building
 
@@ -104,6 +104,8 @@ def test_beside_what_is_public_the_page_tells_of_what_was(client, dataset, curat
 
 def test_columns_with_an_order_say_their_bounds() -> None:
     assert _line(Integer("income", lower=0, upper=99_999))["values"] == "0 to 99,999"
+    assert _line(Real("cost", lower=0.0, upper=50_000.0, bins=10))["values"] == "0 to 50,000"
+    assert _line(Real("rate", lower=0.5, upper=2.0, bins=3))["values"] == "0.5 to 2"
     assert _line(Categorical("sex", values=("f", "m"), closed=True))["values"] == "f, m"
     married = Categorical("status", values=("married, spouse absent", "divorced"), closed=True)
     assert _line(married)["values"] == "married, spouse absent; divorced"
