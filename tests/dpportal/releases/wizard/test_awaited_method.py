@@ -1,4 +1,4 @@
-"""While methods are worked out, the page says to wait, and that one can go on only where there is something to choose."""
+"""While methods are worked out, the page says to wait, and to go on only where there is something to choose."""
 
 from __future__ import annotations
 
