@@ -69,7 +69,9 @@ def test_where_somebody_shows_they_are_drawn() -> None:
     shown = chosen(released(other=90))
     lines = {trace["name"] for trace in shown["json"]["data"] if trace.get("name")}
     assert {"f", "m", "Other"} <= lines and "Missing" not in lines
-    assert "Left out of the chart, as these may have nobody: Missing (age), Missing (sex)." in shown["caption"]
+    assert (
+        "Left out of the chart, as these may have nobody: Missing (age), Missing (sex)." in shown["caption"]
+    )
 
 
 def test_declared_values_are_always_drawn() -> None:
@@ -87,4 +89,6 @@ def test_bars_of_one_column_leave_out_nobody_too() -> None:
         40,
         30,
     ]
-    assert "Left out of the chart, as these may have nobody: Other (sex). The table has them." in shown.caption
+    assert (
+        "Left out of the chart, as these may have nobody: Other (sex). The table has them." in shown.caption
+    )
