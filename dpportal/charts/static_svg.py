@@ -370,9 +370,8 @@ class _Drawing:
         if self.names_at_lines and self.names_of:
             short = shortened(self.names_of, int(self.width / LETTER / 2))
             [(x, _y), *_others] = self.axes.values()
-            names_begin = self.width - self.right + GAP
-            fits = names_begin + width_of(short) <= self.width
-            at, anchor = (names_begin, "start") if fits else (self.width, "end")
+            begin = max((text["x"] for text in self.texts if text.get("colour")), default=self.width)
+            at, anchor = (begin, "start") if begin + width_of(short) <= self.width else (self.width, "end")
             if x.mirrored:
                 at, anchor = x.at(0), "middle"
             self._text(short, at, LINE, anchor, in_full=True)

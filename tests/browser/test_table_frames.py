@@ -35,9 +35,8 @@ def test_a_chart_leaves_room_for_what_was_found_on_its_sheet(
     browser: Browser, shape: str, tallest: int
 ) -> None:
     page = browser.new_page(viewport={"width": PAPER, "height": 1000})
-    page.set_content(
-        f"<style>{STYLES}</style><svg class='still' data-shape='{shape}' viewBox='0 0 760 900'><rect width='9' height='9'/></svg>"
-    )
+    drawing = f"<svg class='still' data-shape='{shape}' viewBox='0 0 760 900'></svg>"
+    page.set_content(f"<style>{STYLES}</style>{drawing}")
     page.emulate_media(media="print")
     assert page.locator(".still").evaluate("it => it.getBoundingClientRect().height") <= tallest
     page.close()

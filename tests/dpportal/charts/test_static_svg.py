@@ -176,19 +176,6 @@ def test_few_lines_are_named_at_their_ends_and_bands_by_the_caption():
     assert not any("Margin" in text["text"] for text in ends)
 
 
-def test_what_the_names_of_lines_are_stands_over_them():
-    figure = counts.counts_figure(
-        Domain((AGE, Categorical("sex", values=("female", "male, of any age"), closed=True))),
-        raw=np.arange(12) ** 2,
-        counts=np.arange(12) ** 2,
-        half_width=4,
-    )
-    drawn = drawing(figure.json)
-    names = [text for text in drawn["texts"] if text.get("colour")]
-    [title] = [text for text in drawn["texts"] if text["text"] == "sex"]
-    assert len(names) == 2 and (title["x"], title["anchor"]) == (names[0]["x"], "start")
-
-
 def test_numbers_below_0_have_a_minus():
     figure = group_means.means_figure(
         "balance",
