@@ -9,7 +9,7 @@ from mechanisms.moments.estimates import Interval
 
 # A share at a bound is said beside a mean if it certainly is so large, or may be so large; but one that may be nothing
 # as well as more than the last is not told at all.
-CERTAIN, POSSIBLE, UNTOLD = 0.05, 0.25, 0.5
+CERTAIN, POSSIBLE, UNCLEAR = 0.05, 0.25, 0.5
 # Of a larger share, nearly all are said to be there.
 NEARLY_ALL = 0.9
 # Where counting begins: mostly no value is below, so that it cuts nothing off.
@@ -18,7 +18,7 @@ NATURAL = ("0", "1")
 
 def may_be_large(share: Interval, row: int) -> bool:
     """Whether so many values may lie at the bound that the mean is not to be read without knowing it."""
-    return bool(share.lower[row] >= CERTAIN or POSSIBLE <= share.upper[row] <= UNTOLD)
+    return bool(share.lower[row] >= CERTAIN or POSSIBLE <= share.upper[row] <= UNCLEAR)
 
 
 def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -> list[Json]:
