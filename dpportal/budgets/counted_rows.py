@@ -47,7 +47,9 @@ def differences(own: CountedRows, others: Iterable[tuple[str, CountedRows]]) -> 
     if any(rows.is_of_now for rows in every):
         reasons.append(_("The table was read at different times and may have changed."))
     if any(rows.is_of_periods for rows in every):
-        reasons.append(_("A running count counts what was sent for its periods."))
+        reasons.append(
+            _("A running count adds up what was sent for each period; the other releases count the dataset.")
+        )
     return reasons
 
 

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpportal.charts.figure_json import FigureJson
+from dpportal.charts.text_width import width_of
+
 LinePoint = tuple[float, float]
 # Places of a line that are looked at beside a name.
 STEPS = 20
@@ -44,6 +47,15 @@ def places_of_names(
         below if is_lowest and below[1] <= floor else above
         for below, above, is_lowest in zip(under, over, lowest, strict=True)
     ]
+
+
+def place_of_title(texts: Sequence[FigureJson], title: str, width: float) -> tuple[float, str]:
+    """Where the title of names at lines stands, and its anchor: over the rightmost name, or at the edge if it is long.
+
+    texts: those of the drawing, of which names have a colour. width: of the drawing.
+    """
+    begin = max((text["x"] for text in texts if text.get("colour")), default=width)
+    return (begin, "start") if begin + width_of(title) <= width else (width, "end")
 
 
 def _clear_of(line: Sequence[LinePoint], place: int, width: float, off: float) -> LinePoint:

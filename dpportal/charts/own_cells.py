@@ -116,5 +116,5 @@ def _without(attribute: Attribute, cells: Sequence[int]) -> Attribute:
 def _caption(names: Sequence[str]) -> str:
     if not names:
         return ""
-    text = _("Not declared and perhaps nobody’s, so not drawn: %(cells)s; the table has them.")
+    text = _("Left out of the chart, as these may have nobody: %(cells)s. The table has them.")
     return text % {"cells": listed(names)}

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from dpportal.charts.area_drawing import area_drawing
 from dpportal.charts.axis import LINE, TICKS, Axis, thinned
 from dpportal.charts.figure_json import FigureJson
-from dpportal.charts.line_names import places_of_names
+from dpportal.charts.line_names import place_of_title, places_of_names
 from dpportal.charts.lying_bars import WINDOW, lies, lying_drawing, names_of, shown_traces
 from dpportal.charts.svg_paths import bar, filled, points, rectangle, swatch, up_to_mark
 from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
@@ -370,7 +370,7 @@ class _Drawing:
         if self.names_at_lines and self.names_of:
             short = shortened(self.names_of, int(self.width / LETTER / 2))
             [(x, _y), *_others] = self.axes.values()
-            at, anchor = (x.at(0), "middle") if x.mirrored else (self.width, "end")
+            at, anchor = (x.at(0), "middle") if x.mirrored else place_of_title(self.texts, short, self.width)
             self._text(short, at, LINE, anchor, in_full=True)
         wide, tall = self.width - self.left - self.right, self.height - TOP - self.bottom
         for note in self.layout.get("annotations", ()):

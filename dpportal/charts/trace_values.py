@@ -77,8 +77,9 @@ def number_text(number: float, digits: int = 4) -> str:
 
 
 def value_text(value: float, number_format: str) -> str:
-    """A number in a format, or with as many digits as `number_text` finds where that is empty."""
-    return format(value, number_format) if number_format else number_text(value)
+    """A number in a format, or with as many digits as `number_text` finds where that is empty; below 0 with a minus."""
+    text = format(value, number_format) if number_format else number_text(value)
+    return text.replace("-", "−")
 
 
 def mark_text(trace: Trace, place: int, suffix: str, number_format: str = "") -> str:

@@ -48,7 +48,7 @@ class TablelessForm(VisibleTexts, forms.ModelForm[Dataset]):
         required=False,
         max_length=200,
         help_text=_(
-            "By which you know them again, such as a patient number; needed if a person may count twice."
+            "How you recognise the same person again, such as a patient number; needed if a person may count twice."
         ),
     )
     column = forms.CharField(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from dpportal.datasets import chinese_names
 from dpportal.datasets.truths import is_unread
 from dpportal.platform.json_types import Json
+from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import Attribute, Boolean, Categorical, Integer, Real
 
 # Whole words of a name, as underscores, dots, hyphens and capitals part them.
@@ -250,7 +251,9 @@ def lacks_words(name: str, look: Json) -> bool:
 
 
 def proposed_kind(name: str) -> str:
-    """The kind of column that the name suggests; empty where it suggests none."""
+    """The kind of column that the name suggests; empty where it suggests none, or says that each row has its own."""
+    if named_like_identifier(name):
+        return ""
     attribute = proposed(name)
     matches = [_KIND_OF_WORD[word] for word in _words(name) if word in _KIND_OF_WORD]
     return attribute.kind if attribute else matches[-1] if matches else ""

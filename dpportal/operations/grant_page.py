@@ -31,7 +31,7 @@ from dpportal.publications.steps import UNPROCESSABLE
 from dpportal.releases import prices as release_prices
 from dpportal.streams import prices as stream_prices
 from dpportal.streams.models import Stream
-from mechanisms.accounting import Definition
+from mechanisms.accounting import SYMBOL, Definition
 
 # The page has two forms, which name their fields alike.
 REDUCTION_IDS = "id_reduction_%s"
@@ -51,7 +51,7 @@ def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
         messages.info(request, _("Asked for a second person. Nothing is granted before it is approved."))
         return redirect("office")
     if request.method == "POST" and _saved(form, by):
-        _say_granted(request, form.odds)
+        _say_granted(request, form)
         return redirect("office")
     return _shown(request, dataset, form, ReductionForm(auto_id=REDUCTION_IDS, dataset=dataset))
 
@@ -78,10 +78,16 @@ def _saved(form: GrantForm | ReductionForm, by: User) -> bool:
     return True
 
 
-def _say_granted(request: HttpRequest, now: Odds | None) -> None:
-    """With the odds; where there is little protection left, as a warning."""
+def _say_granted(request: HttpRequest, form: GrantForm) -> None:
+    """How much for which dataset, with the odds; where there is little protection left, as a warning."""
+    now, granted = form.odds, form.cleaned_data
     say = messages.warning if now and now.is_warned else messages.success
-    say(request, _("Granted. %(odds)s") % {"odds": now.suspicion if now else ""})
+    values = {
+        "amount": f"{SYMBOL[Definition(granted['definition'])]} {plain(granted['amount'])}",
+        "dataset": form.dataset.name,
+        "odds": now.suspicion if now else "",
+    }
+    say(request, _("Granted %(amount)s for “%(dataset)s”. %(odds)s") % values)
 
 
 @administrator_required

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from django.http import HttpRequest
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from dpportal.accounts.origins import origin_of
@@ -177,7 +178,7 @@ class Metadata:
     @property
     def author_and_year(self) -> str:
         """How a citation begins."""
-        return _("%(author)s (%(year)s)") % {"author": self.author, "year": self.published.year}
+        return _("%(author)s (%(year)s)") % {"author": capfirst(self.author), "year": self.published.year}
 
     @property
     def bibtex(self) -> str:

@@ -61,7 +61,9 @@ def awaited(request: HttpRequest) -> HttpResponse:
     left = search_cache.active(keys)
     store = search_cache.SearchResults()
     store.awaited = left
-    response = render(request, "_search_progress.html", {"searches": store})
+    response = render(
+        request, "_search_progress.html", {"searches": store, "is_ready": "ready" in request.GET}
+    )
     if len(left) < len(keys):
         response["HX-Trigger"] = "strategies:found"
     return response

@@ -141,6 +141,8 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "filled": filled_columns(release),
         "chosen": chosen_columns(release),
         "artifacts": files,
+        # What people read: arrays are for programs.
+        "first_artifacts": [file for file in files if not file.name.endswith(".npy")][:4],
         "are_current": words.are_in(release),
         "shown": {**drawn, "chart": _first_still_chart(drawn)},
         "query": asked(request),

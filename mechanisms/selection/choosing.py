@@ -5,6 +5,7 @@ Each draws for many independent runs at once; a release is one run.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from fractions import Fraction
 from typing import ClassVar
@@ -258,5 +259,5 @@ def _explanation(loss: Loss, bound: ScoreBound, epsilon: Fraction, rate_per_row:
     return (
         f"{change} one person, of whom {rows}, changes every score by at most {moved}. "
         f"{times} costs ε = {price}; a candidate that trails by "
-        f"{plainly(1 / rate_per_row, 4)} {counted} is less than half as likely as the best."
+        f"{plainly(math.ceil(1 / rate_per_row))} {counted} is less than half as likely as the best."
     )

@@ -235,7 +235,7 @@ def grant(portal: Portal, browser: Browser, name: str) -> None:
     administrator = Actor(office)
     administrator.type("Reason", "As asked")
     administrator.click("button", "Grant")
-    office.get_by_text("Granted. A 10 % suspicion").wait_for()
+    office.get_by_text(re.compile("Granted .*A 10 % suspicion")).wait_for()
     assert len(administrator.did) == 2
     context.close()
 

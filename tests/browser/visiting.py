@@ -107,7 +107,7 @@ def grant(page: Page, amount: str, reason: str) -> None:
     page.wait_for_timeout(600)
     certain, granted = (
         page.get_by_label("almost nothing protects"),
-        page.get_by_text("Granted. A 10 % suspicion"),
+        page.get_by_text(re.compile("Granted .*A 10 % suspicion")),
     )
     was_asked = certain.is_visible()
     if was_asked:

@@ -21,7 +21,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import AwaitedError, DraftError, planner_of
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 from dpportal.releases.wizard.choices import declared_columns
-from dpportal.releases.wizard.forms import PARAMETER, MethodForm, ProductForm
+from dpportal.releases.wizard.forms import AWAITED, PARAMETER, MethodForm, ProductForm
 
 # The fields of a draft that each step writes.
 _PROPOSED = ("parameters", *Release.PRICE, *Release.METHOD, "skipped_steps")
@@ -29,8 +29,6 @@ OF_PRODUCT = ("title", "product", "columns", *_PROPOSED)
 OF_COLUMNS = ("columns", "people", *_PROPOSED)
 OF_METHOD = ("purpose", *_PROPOSED)
 EVERYTHING = tuple(dict.fromkeys((*OF_PRODUCT, *OF_COLUMNS, *OF_METHOD)))
-# The code of a refusal that ends by itself.
-AWAITED = "awaited"
 Files = MultiValueDict[str, Any]
 
 

@@ -19,6 +19,8 @@ from mechanisms.protocol import Mechanism, Parameter
 PARAMETER = "parameter-"
 # The one parameter that all methods share: the curator says it once.
 PURPOSE = "purpose"
+# The code of a refusal that ends by itself.
+AWAITED = "awaited"
 
 
 class ProductForm(VisibleTexts, forms.ModelForm[Release]):
@@ -88,6 +90,11 @@ class MethodForm(forms.Form):
     def has_purpose(self) -> bool:
         """Whether what the release is for matters to some method."""
         return any(p.name == PURPOSE for m in self.mechanisms.values() for p in own_parameters(m))
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether nothing is wrong but that the method is being worked out: the same is taken in some seconds."""
+        return set(self.errors) == {"mechanism"} and self.has_error("mechanism", AWAITED)
 
     def parameters(self) -> dict[str, str | int]:
         """The chosen method's parameters; call after `is_valid()`."""

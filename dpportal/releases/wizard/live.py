@@ -69,7 +69,8 @@ def searches(request: HttpRequest, draft: Release) -> HttpResponse:
         return render(
             request, "releases/queries/_searches.html", {"release": draft, "refusal": error.message}
         )
-    response = render(request, "releases/queries/_searches.html", {"release": draft, "searches": active})
+    context = {"release": draft, "searches": active, "is_ready": "ready" in request.GET}
+    response = render(request, "releases/queries/_searches.html", context)
     if str(len(active)) != request.GET.get("active"):
         response["HX-Trigger"] = "strategies:found"
     return response

@@ -75,7 +75,10 @@ def test_a_grant_is_recorded(admin, dataset, administrator):
 def test_a_grant_leads_back_to_the_list(admin, dataset):
     answer = admin.post(place(dataset), change(dataset), follow=True)
     assert answer.redirect_chain == [(reverse("office"), 302)]
-    assert "Granted. A 10 % suspicion" in answer.text and "becomes at most 34 %" in answer.text  # of ε 1.5
+    assert (
+        f"Granted ε 0.50 for “{dataset.name}”. A 10 % suspicion" in answer.text
+        and "becomes at most 34 %" in answer.text
+    )  # of ε 1.5
 
 
 def test_a_grant_for_whom_the_page_named_is_refused_once_others_are_protected(admin, dataset):

@@ -14,7 +14,7 @@ from mechanisms.domain import Categorical, Domain, Integer
 
 SEX = Categorical("sex", True, values=("f", "m"))
 AGE = Integer("age", True, lower=0, upper=49, width=5)
-SAID = "Not declared and perhaps nobody’s, so not drawn: Missing (age), Other (sex), Missing (sex); the table has them."
+SAID = "Left out of the chart, as these may have nobody: Missing (age), Other (sex), Missing (sex). The table has them."
 
 
 def released(other: int = 3, missing: int = -2) -> np.ndarray:
@@ -69,7 +69,9 @@ def test_where_somebody_shows_they_are_drawn() -> None:
     shown = chosen(released(other=90))
     lines = {trace["name"] for trace in shown["json"]["data"] if trace.get("name")}
     assert {"f", "m", "Other"} <= lines and "Missing" not in lines
-    assert "so not drawn: Missing (age), Missing (sex);" in shown["caption"]
+    assert (
+        "Left out of the chart, as these may have nobody: Missing (age), Missing (sex)." in shown["caption"]
+    )
 
 
 def test_declared_values_are_always_drawn() -> None:
@@ -87,4 +89,6 @@ def test_bars_of_one_column_leave_out_nobody_too() -> None:
         40,
         30,
     ]
-    assert "so not drawn: Other (sex); the table has them." in shown.caption
+    assert (
+        "Left out of the chart, as these may have nobody: Other (sex). The table has them." in shown.caption
+    )

@@ -111,6 +111,16 @@ def test_the_names_of_groups_stand_beside_their_column(columns, width):
     assert drawn["names_of"] == "sex" and (bool(drawn["names"]) or "sex" in texts)
 
 
+def test_the_column_of_names_at_lines_stands_over_them():
+    """Where it has room beside the lines; a longer one ends at the edge."""
+    domain = Domain((AGE, SEX))
+    raw = np.arange(domain.size)
+    drawn = drawing(reader_figure(domain, raw=raw, counts=raw, half_width=7).json)
+    names = [text for text in drawn["texts"] if text.get("colour")]
+    [title] = [text for text in drawn["texts"] if text["text"] == "sex"]
+    assert names and (title["x"], title["anchor"]) == (names[0]["x"], "start")
+
+
 def test_a_line_far_above_the_others_is_named_with_what_to_do():
     hour = Integer("hour", lower=0, upper=23)
     vehicle = Categorical("vehicle", values=("car", "lorry", "bus"), closed=True)

@@ -176,6 +176,17 @@ def test_few_lines_are_named_at_their_ends_and_bands_by_the_caption():
     assert not any("Margin" in text["text"] for text in ends)
 
 
+def test_numbers_below_0_have_a_minus():
+    figure = group_means.means_figure(
+        "balance",
+        ["a", "b"],
+        Interval(np.array([-189.0, 20]), np.array([-200.0, 10]), np.array([-180.0, 30])),
+        0,
+    )
+    texts = [text["text"] for text in drawing(figure.json)["texts"]]
+    assert "−189" in texts and not [text for text in texts if "-189" in text]
+
+
 def test_the_count_that_never_falls_is_drawn_where_a_reader_chooses_it():
     released, adjusted = np.array([1, 5, 4]), np.array([1.0, 4.5, 4.5])
     figure = series.series_figure(

@@ -67,6 +67,8 @@ def test_names_say_what_they_can(desk, dataset):
         ("Délai d'arrivée (min)", "real"),
         ("Coût d'intervention", "real"),
         ("Hospitalisé", "boolean"),
+        ("stay_id", ""),
+        ("length of stay", "integer"),
         ("", ""),
         ("ÄLTER", ""),
     ],

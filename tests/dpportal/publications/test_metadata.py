@@ -38,6 +38,12 @@ def metadata(**said) -> Metadata:
     return Metadata(**{**usual, **said})
 
 
+def test_a_citation_begins_with_a_capital_letter():
+    own = metadata(author="a curator of this portal")
+    assert own.text.startswith("A curator of this portal (2026). Ages")
+    assert own.author_and_year == "A curator of this portal (2026)"
+
+
 def test_bibtex_has_each_field_on_a_line_and_no_mark_that_tex_obeys():
     assert metadata().bibtex.splitlines() == [
         "@misc{office2026-01234567,",

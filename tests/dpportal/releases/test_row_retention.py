@@ -134,7 +134,7 @@ def test_the_review_warns_of_misfits_and_never_blocks(desk, draft):
     domain_fit.ask(dataset)
     domain_fit_job.FITS.run(dataset.pk)
     answer = desk.get(reverse("releases:review", args=[draft.pk]))
-    assert "10.0 % of the rows fit nothing declared in age." in answer.content.decode()
+    assert "10.0 % of the rows do not fit what was declared for age." in answer.content.decode()
     assert "no-store" in answer["Cache-Control"]
     assert AuditEntry.objects.filter(action="viewed the fit").count() == 1
     assert building.confirm(draft)

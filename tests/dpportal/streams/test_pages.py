@@ -322,7 +322,7 @@ def test_the_review_warns_of_rows_that_nothing_declared_has_a_place_for(curious,
     domain_fit.ask(dataset)
     domain_fit_job.FITS.run(dataset.pk)
     answer = curious.get(f"/streams/{draft.pk}/review/")
-    assert "of the rows fit nothing declared in colour" in text(answer)
+    assert "of the rows do not fit what was declared for colour" in text(answer)
     assert "no-store" in answer["Cache-Control"]
     assert AuditEntry.objects.filter(action="viewed the fit").count() == 1
 

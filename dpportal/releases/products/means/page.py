@@ -185,7 +185,7 @@ def styles_of(planned: ColumnPlan, degree: int) -> dict[str, str]:
     """How each statistic of a column is written, as `CellNumber` says."""
     is_date = planned.column.is_date
     total = {} if is_date else {"total": ""}
-    deviation = {"deviation": "days" if is_date else ""} if degree > 1 else {}
+    deviation = {"deviation": "days" if is_date else "spread"} if degree > 1 else {}
     shares = dict.fromkeys(AT_BOUNDS, "share")
     return {
         "number": "people",

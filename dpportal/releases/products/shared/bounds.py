@@ -7,8 +7,9 @@ from dpportal.releases.products.shared.cells import SINGLE, range_text, told
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.estimates import Interval
 
-# A share at a bound is said beside a mean if it certainly is so large, or may be so large.
-CERTAIN, POSSIBLE = 0.05, 0.25
+# A share at a bound is said beside a mean if it certainly is so large, or may be so large; but one that may be nothing
+# as well as more than the last is not told at all.
+CERTAIN, POSSIBLE, UNCLEAR = 0.05, 0.25, 0.5
 # Of a larger share, nearly all are said to be there.
 NEARLY_ALL = 0.9
 # Where counting begins: mostly no value is below, so that it cuts nothing off.
@@ -17,13 +18,13 @@ NATURAL = ("0", "1")
 
 def may_be_large(share: Interval, row: int) -> bool:
     """Whether so many values may lie at the bound that the mean is not to be read without knowing it."""
-    return bool(share.lower[row] >= CERTAIN or share.upper[row] >= POSSIBLE)
+    return bool(share.lower[row] >= CERTAIN or POSSIBLE <= share.upper[row] <= UNCLEAR)
 
 
 def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -> list[Json]:
-    """For each bound at which many values may lie: bound, is_upper, share as text, empty where it is not known,
-    is_nearly_all, and of the lower one first_step_end; is_possible, where noise alone may explain all of them, or the
-    lower bound is one below which such numbers seldom are.
+    """For each bound at which many values may lie: bound, is_upper, share as text, is_nearly_all, and of the lower one
+    first_step_end; is_possible, where noise alone may explain all of them, or the lower bound is one below which such
+    numbers seldom are.
 
     shares: of the values that count as each bound.
     """

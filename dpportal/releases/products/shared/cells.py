@@ -27,6 +27,8 @@ WIDE = 0.5
 ROUNDING = 1 / 10
 # Differences.
 SIGNED = ("points", "plus", "plus-days")
+# Standard deviations: one that may be 0 is what noise alone makes of it.
+SPREADS = ("spread", "days")
 
 
 class ClippingLimits(NamedTuple):
@@ -55,7 +57,7 @@ class CellNumber(NamedTuple):
     """An estimate with the ends of its interval, and how it is written.
 
     style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day",
-    "days" or "".
+    "spread" and "days" (standard deviations) or "".
     truth: without noise, NaN where it is not known. places: decimals; None for those that its own margin bears.
     limits: of a value of people, such as a quantile; of other numbers None.
     """
@@ -115,6 +117,11 @@ class CellNumber(NamedTuple):
         return self.style == "share" and (reaches_end or self.upper - self.lower > WIDE)
 
     @property
+    def is_unsure_spread(self) -> bool:
+        """Whether it is a standard deviation that may be 0, of which the ends of its interval say more than itself."""
+        return self.style in SPREADS and self.lower <= 0
+
+    @property
     def is_determined(self) -> bool:
         return not math.isnan(self.value)
 
@@ -143,6 +150,8 @@ class Pattern:
         last = parts[-1]
         if len(parts) == 1 and last.is_unsure_share:
             shown: Json = {"text": range_text(last), "sort": last.value}
+        elif len(parts) == 1 and last.is_unsure_spread:
+            shown = {"text": ends_text(last), "sort": last.value}
         elif not parts[0].is_determined:
             shown = {"text": "", "sort": -1e300}
         else:

@@ -188,8 +188,7 @@ def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
     anything = Interval(np.array([np.nan]), np.array([0.0]), np.array([1.0]))
     few = Interval(np.array([0.01]), np.array([0.0]), np.array([0.11]))
     column = MeasuredColumn.of(Integer("age", lower=0, upper=100))
-    note = {"bound": "100", "is_upper": True, "share": "", "is_nearly_all": False, "first_step_end": ""}
-    assert bounds.notes(column, (few, anything), 0) == [note | {"is_possible": True}]
+    assert bounds.notes(column, (few, anything), 0) == []
     certain = Interval(np.array([0.97]), np.array([0.95]), np.array([0.99]))
     [note] = bounds.notes(column, (few, certain), 0)
     assert note["share"] == "97.0 % ± 2.0"
@@ -197,7 +196,7 @@ def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
     assert said.startswith("Values above 100 count as 100: nearly all, 97.0 % ± 2.0, are 100 or above")
     assert bounds.notes(column, (few, few), 0) == []
     for lower, upper, words in (
-        (0, 0.6, "0 to 60 %"),
+        (0, 0.4, "0 to 40 %"),
         (0.3, 1, "30 to 100 %"),
         (0.05, 0.6, "5 to 60 %"),
         (0.04, 0.31, "4 to 31 %"),
@@ -205,6 +204,14 @@ def test_a_bound_speaks_where_many_values_may_lie_at_it() -> None:
         near = Interval(np.array([lower + 0.03]), np.array([lower]), np.array([upper]))
         [note] = bounds.notes(column, (few, near), 0)
         assert (note["share"], note["is_possible"]) == (words, lower < 0.05)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.03, 0.94), (0.0, 0.95), (0.0, 0.6)])
+def test_a_share_that_may_be_nothing_or_most_is_no_sentence(lower, upper) -> None:
+    """“Between 3 % and 94 % are 0 or below” tells nobody anything."""
+    column = MeasuredColumn.of(Integer("days", lower=0, upper=60))
+    unsure = Interval(np.array([(lower + upper) / 2]), np.array([lower]), np.array([upper]))
+    assert bounds.notes(column, (unsure, unsure), 0) == []
 
 
 @pytest.mark.parametrize(("lower", "is_behind"), [(0, True), (1, True), (18, False)])

@@ -91,9 +91,9 @@ def test_no_column_is_ticked_before_the_curator_said_which_agree(drawn, client):
     assert page.context["form"]["columns"].value() == [] and not drawn.releases.get().columns
     words = " ".join(page.text.split())
     assert PICKED in words and "where all rows of a person say the same" in words
-    assert (
-        f'<a href="{reverse("datasets:unit", args=[drawn.pk])}">let several rows of each count</a>' in words
-    )
+    unit = reverse("datasets:unit", args=[drawn.pk])
+    assert f'<a href="{unit}">let several rows of each person count</a>: numbers are then of rows' in words
+    assert "not of people" in words and "To count a person in every group" not in words
 
 
 def test_where_a_row_is_a_person_columns_are_ticked(rich, client):

@@ -98,7 +98,11 @@ class TestSelection:
         """Every cell of age holds 30 people."""
         release = self.choose(rich, ["age"], "most-common-value")
         services.publish(release, rich.owner)
-        assert ">30<" not in page_of(client, release)
+        page = client.get(release.get_absolute_url())
+        assert ">30<" not in page.text
+        # What is shown first is for people to read.
+        assert [f.name for f in page.context["first_artifacts"]][1:3] == ["choice.csv", "choice.xlsx"]
+        assert "measurement.npy" not in [f.name for f in page.context["first_artifacts"]]
         explained = {"release.json", "signature.json", "datapackage.json", "README.md"}
         explained |= {"report.html", "report.zh-hans.html"}
         explained |= {"croissant.json", "notebook.py", "notebook.ipynb"}

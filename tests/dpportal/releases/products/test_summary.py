@@ -327,6 +327,11 @@ def test_sides_that_differ_by_more_than_rounding_are_both_written(told: CellNumb
     assert margin_text(told) == margin
 
 
+def test_a_standard_deviation_that_may_be_0_is_told_by_its_ends_alone() -> None:
+    assert SINGLE.cell([CellNumber(318.0, 0.0, 2214.4, "spread")])["text"] == "0 to 2,215"
+    assert SINGLE.cell([CellNumber(318.0, 300.0, 336.0, "spread")])["text"] == "318 ± 18"
+
+
 def test_ends_are_rounded_outwards() -> None:
     for numbers, words in (((0.0, 0.0, 0.3901), "0 to 40 %"), ((0.96, 0.915, 1.0), "91.5 to 100.0 %")):
         shown = SINGLE.cell([CellNumber(*numbers, "share")])
