@@ -107,7 +107,7 @@ def _bind(dataset: Dataset, known: list[SimilarDataset], terms: GrantTerms, by: 
 
 def _bind_people(dataset: Dataset, others: Collection[Dataset]) -> None:
     dataset.same_people.add(*others)
-    watched.note(Dataset, [dataset.pk, *(other.pk for other in others)], "same_people")
+    watched.note(Dataset, [dataset.pk, *(other.pk for other in others)], Dataset.same_people.field.name)
 
 
 def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
