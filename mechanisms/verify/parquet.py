@@ -39,7 +39,7 @@ def check(bundle: Bundle, name: str, kinds: Mapping[str, str]) -> Finding:
     try:
         file = pyarrow.parquet.ParquetFile(io.BytesIO(content))
         fault = _fault_of_frame(file, content, bundle) or _fault_of_rows(file, bundle, table, kinds)
-        is_same = bool(fault) or _without_program(content) == _without_program(_anew(file))
+        is_same = bool(fault) or _without_program(content) == _without_program(_rewritten(file))
     except (pyarrow.ArrowException, OSError):
         fault = "it cannot be read"
     if not is_same:
@@ -74,7 +74,7 @@ def _fault_of_frame(file: Any, content: bytes, bundle: Bundle) -> str:
     return "" if at + about.serialized_size + _TAIL == len(content) else "there are bytes beside its columns"
 
 
-def _anew(file: Any) -> bytes:
+def _rewritten(file: Any) -> bytes:
     """The same rows as a portal writes them."""
     import pyarrow
     import pyarrow.parquet
