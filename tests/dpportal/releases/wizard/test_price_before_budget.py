@@ -66,7 +66,7 @@ def test_a_draft_without_a_budget_is_asked_for_with_its_price_and_margin(desk, b
     office.force_login(administrator)
     for shown in (office.get(reverse("office")).text, office.get(reverse("grant", args=[bare.pk])).text):
         assert WHY in shown and "ε 0.50" in shown and asked.margin in shown
-    assert "the answer comes under the bell" in page(desk, draft, "review")
+    assert "You can leave this page" in page(desk, draft, "review")
     assert not Budget.objects.exists() and draft.state == Release.State.DRAFT
 
 
