@@ -234,7 +234,7 @@ def is_contradicted(name: str, look: Json) -> bool:
     """Whether a described column's first rows look like another kind than the name suggests.
 
     As an age group's do, which are no numbers, a question's whose answers are the numbers 1 to 5, or those of an
-    identifier such as “stay_id”.
+    identifier.
     """
     attribute, kind = proposed(name), look.get("kind")
     seen = look.get("repeats") is not None

@@ -69,10 +69,10 @@ def test_a_frictionless_schema():
             Categorical("smoker", values=("2", "1"), words=("false", "true")),
         ),
         (
-            {"falseValues": ["nein"]},
+            {"falseValues": ["nie"]},
             Categorical(
                 "smoker",
-                values=("nein", "true", "True", "TRUE", "1"),
+                values=("nie", "true", "True", "TRUE", "1"),
                 words=("false", "true", "true", "true", "true"),
             ),
         ),

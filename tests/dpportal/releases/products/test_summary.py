@@ -42,7 +42,7 @@ def test_every_number_of_a_cell_is_followed_by_its_own_margin() -> None:
     )
     assert f'<span class="in-one-line">{first}</span> <span class="in-one-line">{second}</span>' in cell
     shares = shown_cell({"text": "5 ± less than 1 (3 ± 1, 8 ± 2)", "sort": 1})
-    assert re.findall(f"{small}([^<]*)<", shares) == ["±\u00a0less than 1", "±\u00a01", "±\u00a02"]
+    assert re.findall(f"{small}([^<]*)<", shares) == ["±\u00a0less than 1", "±\u00a01,", "±\u00a02"]
 
 
 def test_no_line_ends_within_a_day() -> None:
