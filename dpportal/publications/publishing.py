@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from django import forms
 from django.db import transaction
@@ -161,11 +162,13 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
     require()
     if publication.is_public:
         return False
-    public = {"published_at": database_now(), "withdrawn_at": None, "withdrawn_because": ""}
+    known = withdrawal_journal.withdrawal_of(publication.pk)
+    published_at = _after(known.at if known else None)
+    public = {"published_at": published_at, "withdrawn_at": None, "withdrawn_because": ""}
     rows.filter(pk=publication.pk).update(**public)
     audit.record(by, "published", publication, after_comparison(publication))
     transaction.on_commit(lambda: published.send(type(publication), publication=publication), robust=True)
-    if withdrawal_journal.withdrawal_of(publication.pk):
+    if known:
         transaction.on_commit(lambda: _remember_soon(publication))
     return True
 
@@ -178,11 +181,18 @@ def withdraw(publication: Publication, by: User, because: str) -> bool:
     same: the next look remembers it.
     """
     public = _rows_of(publication).filter(PUBLIC, pk=publication.pk)
-    if not public.update(withdrawn_at=database_now(), withdrawn_because=because):
+    published_at = public.values_list("published_at", flat=True).first()
+    if not public.update(withdrawn_at=_after(published_at), withdrawn_because=because):
         return False
     audit.record(by, "withdrew", publication, after_comparison(publication))
     transaction.on_commit(lambda: _remember_soon(publication))
     return True
+
+
+def _after(earlier: datetime | None) -> datetime:
+    """Now, and after an earlier act on the publication, though the clock was set back since."""
+    now = database_now()
+    return now if earlier is None else max(now, earlier + timedelta(microseconds=1))
 
 
 def _remember_soon(publication: Publication) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 
 import pytest
 from django.conf import settings
@@ -199,3 +200,16 @@ def test_what_was_published_again_and_not_yet_remembered_stays_public(withdrawn,
     assert files_of(withdrawn) == ["1", "2", "3"]
     sweeping.sweep_jobs()
     assert files_of(withdrawn) == ["1", "2", "3"]
+
+
+def test_a_clock_that_is_set_back_changes_nothing(withdrawn, monkeypatch):
+    """What was published again stays public, and what was withdrawn after that stays withdrawn after a restore."""
+    past = withdrawn.withdrawn_at - timedelta(hours=1)
+    monkeypatch.setattr(publishing, "database_now", lambda: past)
+    services.publish(withdrawn, withdrawn.created_by)
+    sweeping.sweep_jobs()
+    as_public = {"published_at": fresh(withdrawn).published_at, **AS_NEVER_WITHDRAWN}
+    assert fresh(withdrawn).is_public
+    services.withdraw(withdrawn, withdrawn.created_by, "Again")
+    put_back(withdrawn, **as_public)
+    assert restore_check.check().withdrawn == [withdrawn]
