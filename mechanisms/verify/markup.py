@@ -72,7 +72,7 @@ ATTRIBUTES = frozenset(
     re.findall(
         r"[\w-]+",
         "aria-description aria-hidden aria-label aria-labelledby aria-sort charset class colspan content cx cy d "
-        "data-difference data-sort data-sortable data-stays dominant-baseline fill fill-opacity font-family "
+        "data-difference data-shape data-sort data-sortable data-stays dominant-baseline fill fill-opacity font-family "
         "font-size font-weight for height id lang name open points preserveaspectratio r role rowspan rx ry scope "
         "stroke stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity stroke-width tabindex text-anchor "
         "transform type viewbox width x x1 x2 xmlns y y1 y2",
@@ -83,7 +83,11 @@ _MOVED = {
     "text": re.compile(r"translate\([-\d. ]+\) rotate\(-60\)"),
     "g": re.compile(r"translate\(0 \d+\)"),
 }
-_ONLY = {"type": re.compile("checkbox"), "name": re.compile("viewport")}
+_ONLY = {
+    "type": re.compile("checkbox"),
+    "name": re.compile("viewport"),
+    "data-shape": re.compile("upright"),
+}
 # Within a drawing; others would end it there, and their text be shown beside it.
 _DRAWN = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text", "tspan"])
 # Values stand between two signs ", and have no sign that begins or ends a tag.
