@@ -290,6 +290,13 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
     "cells": lambda own: [float(len(own.tables["cells"])), *own.derived.factors.cells],
 }
+
+
+def _rounded_down(values: np.ndarray) -> np.ndarray:
+    """The values, and what is shown of them where they are lower ends: whole ones or tenths."""
+    return np.concatenate([values, *(np.floor(values * steps + 1e-9) / steps for steps in (1, 10))])
+
+
 _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "plan": _leaf,
     "lines": _lines,
@@ -302,6 +309,7 @@ _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "margin": _margins,
     "newest": _newest,
     "percent": lambda own, place: 100 * own.column(place),
+    "percent_down": lambda own, place: _rounded_down(100 * own.column(place)),
     "points": lambda own, place: 100 * _margins(own, place),
     "root": _root_mean,
     "significant": lambda own, place: significant(own.of(place)),

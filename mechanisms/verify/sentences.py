@@ -15,11 +15,12 @@ from mechanisms.verify.shown_numbers import SHOWN, are_shown
 
 _MARGIN = "“# ± #” means: the true count is between # and #, and a sentence like this is right at least # times in #"
 _DIALECT = 'half_width = # * (part["standard_error"] ** #).sum() ** # + #'
+_ENDS = {"_lower": "percent_down", "_upper": "percent"}
 # Shares of values that count as a bound, of a step's width or of that value alone; nearly all of them between commas.
 _AT_BOUND = tuple(
     (
         f"{share}{comma} are {ends}",
-        *(f"percent in_all {statistic}{name}" if name else "" for name in names),
+        *(f"{_ENDS[name]} in_all {statistic}{name}" if name else "" for name in names),
         "bounds",
     )
     for ends, statistic in (
@@ -117,7 +118,7 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     *(
         (
             f"# to # % are # {end}",
-            "percent summary interval_lower",
+            "percent_down summary interval_lower",
             "percent summary interval_upper",
             "bounds",
         )
