@@ -38,7 +38,7 @@ SENTENCES = {
         Known(
             **{
                 "bounds": [8.5, -1.5],
-                "percent in_all share_at_low_lower": [12.3],
+                "percent_down in_all share_at_low_lower": [12.3],
                 "percent in_all share_at_low_upper": [58.7],
             }
         ),
