@@ -48,7 +48,7 @@ def _even_steps(smallest: float, largest: float, narrowest: int) -> list[int]:
 
 def _share_of_fullest(values: Floats, begins: Sequence[int]) -> float:
     places = np.maximum(np.searchsorted(begins, values, side="right") - 1, 0)
-    return float(np.bincount(places).max()) / values.size
+    return float(np.bincount(places, minlength=1).max()) / max(1, values.size)
 
 
 def _rounded_quantiles(values: Floats, narrowest: int) -> list[int]:

@@ -19,6 +19,10 @@ def test_limits_are_even_where_the_numbers_are() -> None:
     assert limits(np.arange(10.0, 100.0, 5), 3) == [0, 20, 40, 60, 80]
 
 
+def test_without_a_number_there_is_one_class() -> None:
+    assert limits(np.array([]), None) == [0]
+
+
 def test_where_most_areas_would_have_one_shade_limits_are_round_quantiles() -> None:
     """Of sixteen areas with from 0.7 to 18 million people eleven would be in the first of even classes."""
     millions = np.array([0.7, 1.0, 1.6, 1.6, 2.1, 2.2, 2.5, 2.9, 3.6, 4.0, 4.1, 6.3, 8.0, 11, 13, 18]) * 10**6
