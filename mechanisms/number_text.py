@@ -25,6 +25,11 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SMALL = Fraction(1, 100)
 
 
+def power_of_ten(exponent: int) -> str:
+    """As people write it: 10⁻⁶."""
+    return f"10{str(exponent).translate(_RAISED)}"
+
+
 def small_text(number: Fraction) -> str:
     """A number of at least 0, such as a δ, with up to 15 digits: 10⁻⁶, 2.5 × 10⁻⁷, 0.05, 0."""
     written = Decimal(number.numerator) / Decimal(number.denominator)
@@ -32,5 +37,5 @@ def small_text(number: Fraction) -> str:
         return f"{Decimal(f'{written:.15g}').normalize():f}"
     digits, _e, exponent = f"{written:.14e}".partition("e")
     factor = digits.rstrip("0").rstrip(".")
-    power = f"10{str(int(exponent)).translate(_RAISED)}"
+    power = power_of_ten(int(exponent))
     return power if factor == "1" else f"{factor} × {power}"

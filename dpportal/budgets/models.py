@@ -20,8 +20,8 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.history.watched import WatchedManager, WatchedQuerySet
 from dpportal.platform.stored_texts import translated
-from dpportal.publications.statement import power_of_ten
 from mechanisms.accounting import SYMBOL, Definition, zcdp_to_epsilon
+from mechanisms.number_text import power_of_ten
 
 if TYPE_CHECKING:
     from dpportal.budgets.charged_publication import ChargedPublication

@@ -23,13 +23,12 @@ def limits(values: Floats, half_width: int | None) -> list[int]:
     or 5 times a power of ten, or, of numbers that are much alike, even steps from the smallest on. No class is narrower
     than a margin, which would tell noise apart.
     """
-    narrowest = max(1, half_width or 1)
-    even = _even_steps(0, max(1.0, float(values.max(initial=1))), narrowest)
+    largest, narrowest = float(values.max(initial=1)), max(1, half_width or 1)
+    even = _even_steps(0, largest, narrowest)
     fullest = _share_of_fullest(values, even)
     if fullest <= MOST_IN_ONE or (values.size <= CLASSES and fullest < 1):
         return even
-    smallest = float(values.min()) if values.size else 0.0
-    alike = _even_steps(max(0.0, smallest), float(values.max(initial=1)), narrowest)
+    alike = _even_steps(max(0.0, float(values.min(initial=largest))), largest, narrowest)
     rounded = _rounded_quantiles(values, narrowest)
     return min((even, alike, rounded), key=lambda own: _share_of_fullest(values, own))
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django import forms
 from django.utils.translation import gettext_lazy
 
 from dpportal.platform.typed_numbers import NOT_WHOLE, IntegerInput
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
+
 MOST_PEOPLE = 10**10
 
 
-def people_field(*, label: object = None, required: bool = True) -> forms.IntegerField:
+def people_field(*, label: StrOrPromise | None = None, required: bool = True) -> forms.IntegerField:
     """A field for the estimate. label: of the form that asks; the field's name if None."""
     return forms.IntegerField(
-        label=label,  # type: ignore[arg-type]
+        label=label,
         required=required,
         min_value=1,
         max_value=MOST_PEOPLE,

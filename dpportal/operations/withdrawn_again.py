@@ -39,8 +39,7 @@ def sweep() -> None:
         return
     for publication in _of(Q(withdrawn_at=None, pk__in=known)):
         if publication.is_publishable:
-            _try(publication, publishing.withdraw_again)
-            _try(publication, publishing.remember)
+            _try(publication, _withdraw_again_or_remember)
     late = Q(withdrawn_at__gt=database_now() - LOOKED_AFTER) | ~Q(pk__in=known)
     for publication in _of(WITHDRAWN & late):
         _try(publication, publishing.remember)
@@ -95,6 +94,12 @@ def remembered(ids: Callable[[], set[UUID]]) -> set[UUID] | None:
 def _of(rows: Q) -> Iterator[Publication]:
     for kind in KINDS:
         yield from kind._default_manager.filter(rows).defer(*kind.UNLISTED)
+
+
+def _withdraw_again_or_remember(publication: Publication) -> None:
+    """Of the database and the memory the one that is newer is right."""
+    if not publishing.withdraw_again(publication):
+        publishing.remember(publication)
 
 
 def _try(publication: Publication, act: Callable[[Publication], object]) -> None:

@@ -24,7 +24,7 @@ from dpportal.platform.paragraphs import ParagraphsField
 from dpportal.platform.stored_texts import translated
 from dpportal.platform.visible_text import VisibleTexts
 from dpportal.publications import withdrawal_journal
-from dpportal.publications.draft import PUBLIC, Publication
+from dpportal.publications.draft import Publication
 from dpportal.publications.verdict import Verdict, is_doubted
 from dpportal.publications.withdrawal_journal import Withdrawal
 from mechanisms import registry
@@ -180,10 +180,13 @@ def withdraw(publication: Publication, by: User, because: str) -> bool:
     because: the reason, which stands in place of the page. Where the memory cannot be reached it is taken off all the
     same: the next look remembers it.
     """
-    public = _rows_of(publication).filter(PUBLIC, pk=publication.pk)
-    published_at = public.values_list("published_at", flat=True).first()
-    if not public.update(withdrawn_at=_after(published_at), withdrawn_because=because):
+    rows = _rows_of(publication)
+    publication.refresh_from_db(from_queryset=rows.select_for_update())
+    if not publication.is_public:
         return False
+    rows.filter(pk=publication.pk).update(
+        withdrawn_at=_after(publication.published_at), withdrawn_because=because
+    )
     audit.record(by, "withdrew", publication, after_comparison(publication))
     transaction.on_commit(lambda: _remember_soon(publication))
     return True

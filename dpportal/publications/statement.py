@@ -10,9 +10,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from dpportal.platform.listed_names import in_a_row
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit, chance_factor, zcdp_to_epsilon
-from mechanisms.number_text import small_text
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+from mechanisms.number_text import power_of_ten, small_text
 
 
 @dataclass(frozen=True)
@@ -160,11 +158,6 @@ def _limits() -> str:
     return _(
         "It does not hide what is true of a whole group, and the costs of all releases from the same people add up."
     )
-
-
-def power_of_ten(exponent: int) -> str:
-    """As people write it: 10⁻⁶."""
-    return f"10{str(exponent).translate(_RAISED)}"
 
 
 def rounded_up(value: float, decimals: int) -> str:

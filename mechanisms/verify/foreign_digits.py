@@ -12,10 +12,10 @@ import unicodedata
 from collections.abc import Iterator
 
 from mechanisms.json_types import JsonObject
+from mechanisms.number_text import power_of_ten
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.shown_numbers import NUMBER
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Of a number below this the statement says a power of ten.
 _SMALL = 1e-3
 # Decimal and other digits, fractions and circled numbers; signs of format; rings and keys around a digit.
@@ -47,7 +47,7 @@ def own_words(release: JsonObject) -> str:
     values = [value for path, value in leaves(release) if path != "statement"]
     small = (value for value in values if isinstance(value, float) and 0 < value < _SMALL)
     powers = {math.floor(math.log10(value)) + more for value in small for more in (0, 1)}
-    return "\n".join([*map(str, values), *(f"10{str(power).translate(_RAISED)}" for power in powers)])
+    return "\n".join([*map(str, values), *map(power_of_ten, powers)])
 
 
 def _is_strange(sign: str) -> bool:

@@ -20,7 +20,7 @@ _ENDS = {"_lower": "percent_down", "_upper": "percent"}
 _AT_BOUND = tuple(
     (
         f"{share}{comma} are {ends}",
-        *(f"{_ENDS[name]} in_all {statistic}{name}" if name else "" for name in names),
+        *(f"{_ENDS[name]} in_all {statistic}{name}" for name in names),
         "bounds",
     )
     for ends, statistic in (
