@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mechanisms.verify.finding import State
 from mechanisms.verify.markup import check, faults_of, marks_of
 from mechanisms.verify.page_text import readable
 
-PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>A</title><style>td { content: "✓ "; justify-content: center }</style></head><body><main class="wrap">
+OWN_STYLE = (Path(__file__).parents[3] / "static/css/portal.css").read_text(encoding="utf-8")
+PAGE = f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>A</title><style>{OWN_STYLE}</style></head><body><main class="wrap">
 <table><tr><th scope="row">red</th><td class="number">7 &lt; 8</td></tr></table>
 <svg viewBox="0 0 9 9"><text x="1" y="2" transform="translate(3 4) rotate(-60)">n</text><rect x="1" width="2"/></svg>
 </main></body></html>"""
 ADDED = {
     "a script": ("</body>", "<script>alert(7)</script></body>", "<script>"),
     "a second style": ("</head>", "<style>td { color: red }</style></head>", "<style>"),
-    "words by a style": ('"✓ "', '"7"', "a style that writes words"),
-    "what a style fetches": ("td {", "@import 'x.css'; td {", "a style that fetches"),
+    "what a style fetches": ("<style>", "<style>@import 'x.css';", "a style that fetches"),
+    **{
+        f"a style with {css}": ("</style>", f"{css}</style>", fault)
+        for css, fault in {
+            'body{background-image:image-set("http://e.org/i.png" 1x)}': "a style that fetches",
+            r"body{background-image:\75 rl(http://e.org/u.png)}": "a style that fetches",
+            r'@\69mport "http://e.org/x.css";': "a style that fetches",
+            "body{background-image:url(x.png)}": "a style that fetches",
+            'h1::after{counter-reset:n 71234;content:" " counter(n)}': "a style of its own",
+            "h1::after{content:attr(class)}": "a style of its own",
+            'h1::after{quotes:"71234 " "x";content:open-quote}': "a style of its own",
+            'h1{--c:"71234"}h1::after{content:var(--c)}': "a style of its own",
+            'h1::after{content/**/:"71234"}': "a style of its own",
+            "td{direction:rtl;unicode-bidi:bidi-override}": "a style of its own",
+        }.items()
+    },
+    "a style that has no end": ("</style>", "", "a style of its own"),
+    "other signs": ('"utf-8"', '"iso-2022-jp"', "charset of <meta>"),
     "a handler": ("<body", '<body onload="x()"', "onload of <body>"),
     "a hidden section": ("<table", "<table hidden", "hidden of <table>"),
     "a style of its own": ("<table", '<table style="display: none"', "style of <table>"),
@@ -90,6 +109,9 @@ class _Bundle:
     [
         ("report.html", PAGE, ""),
         ("report.html", PAGE.replace("<body", '<body onload="x()"'), "onload of <body>"),
+        ("report.html", PAGE.replace('<meta charset="utf-8">', ""), "a head without its charset"),
+        ("report.html", PAGE.replace("<meta", f"{' ' * 1024}<meta"), "a head without its charset"),
+        ("report.html", "\ufeff" + PAGE, "a head without its charset"),
         ("chart.svg", '<svg><rect style="y: 9"/></svg>', "style of <rect>"),
         ("README.md", "# Title\n\n4 < 5\n", ""),
         ("README.md", "# Title\n\n<b>7</b>\n", "<b>"),
