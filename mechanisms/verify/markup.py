@@ -72,9 +72,9 @@ TAGS = frozenset(
 ATTRIBUTES = frozenset(
     re.findall(
         r"[\w-]+",
-        "aria-description aria-hidden aria-label aria-labelledby aria-sort charset class colspan content cx cy d "
+        "aria-description aria-hidden aria-label aria-labelledby aria-sort charset class content cx cy d "
         "data-difference data-shape data-sort data-sortable data-stays dominant-baseline fill fill-opacity font-family "
-        "font-size font-weight for height id lang name open points preserveaspectratio r role rowspan rx ry scope "
+        "font-size font-weight for height id lang name open points preserveaspectratio r role rx ry scope "
         "stroke stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity stroke-width tabindex text-anchor "
         "transform type viewbox width x x1 x2 xmlns y y1 y2",
     )
@@ -92,6 +92,31 @@ _ONLY = {
 }
 # Within a drawing; others would end it there, and their text be shown beside it.
 _DRAWN = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text", "tspan"])
+# In what the parts of a table stand, and nowhere else: a reader would end a part that is left open where it likes.
+_PARENTS = {
+    "table": ("",),
+    "caption": ("table",),
+    "thead": ("table",),
+    "tbody": ("table",),
+    "tr": ("thead", "tbody"),
+    "th": ("tr",),
+    "td": ("tr",),
+}
+# Classes of which the portal's styles hide elements, or write numbers beside them, and the tags that have one all the
+# same; of `UNSEEN` ones nothing is shown where pages are narrow or printed, and no digit stands in them.
+UNSEEN = {"visually-hidden": ("span",), "mark": ("th", "td", "svg")}
+HIDING: dict[str, tuple[str, ...]] = {
+    **UNSEEN,
+    "print-only": ("p",),
+    "no-print": ("section",),
+    "still-narrow": ("svg",),
+    **dict.fromkeys(
+        ["actions", "breadcrumbs", "column-menu", "declare-table", "figure-tools", "first-steps"], ()
+    ),
+    **dict.fromkeys(["for-kind", "job-steps", "joined", "menu", "messages", "modebar", "page-foot"], ()),
+    **dict.fromkeys(["pagination", "part-on-paper", "pick", "plotly-notifier", "skip", "steps", "tabs"], ()),
+    **dict.fromkeys(["topbar", "waiting", "wide", "worth"], ()),
+}
 # Values stand between two signs ", and have no sign that begins or ends a tag.
 _WRITTEN_TAG = re.compile(
     r"<[a-z][a-z0-9]*(?:\s+[a-zA-Z][a-zA-Z0-9-]*(?:=\"[^\"<>]*\")?)*\s*/?>|</[a-z][a-z0-9]*>"
@@ -112,7 +137,7 @@ _NEVER = re.compile(
     r"</?(?:script|i?frame|frameset|object|embed|applet|base|link|style|img|image|picture|source|video|audio|track|"
     r"form|button|textarea|select|template|foreignobject|animate\w*|set|use|!|\?)(?![-\w])|"
     r"(?:on\w+|style|hidden|[\w:]*href|src\w*|data|action|formaction|http-equiv|background|poster|ping) of <|"
-    r"charset of <|a head without |a style that ",
+    r"charset of <|class of <|a head without |a style that ",
     re.IGNORECASE,
 )
 # What no style of a portal has, of whichever version.
@@ -179,6 +204,9 @@ class _MarkupReader(HTMLParser):
         self.faults: list[str] = []
         self.styles: list[str] = []
         self._drawings = 0
+        self._open_parts = [""]
+        # The tag of an unseen element that is open, and how many of the same are.
+        self._unseen, self._depth = "", 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "style":
@@ -186,16 +214,43 @@ class _MarkupReader(HTMLParser):
         if tag not in TAGS or (tag == "style" and len(self.styles) > 1) or self._is_out_of_place(tag):
             self.faults.append(f"<{tag}>")
         self._drawings += tag == "svg"
+        if tag in _PARENTS:
+            if self._open_parts[-1] not in _PARENTS[tag]:
+                self.faults.append(f"<{tag}> as it stands there")
+            self._open_parts.append(tag)
+        names = [name for name, _value in attrs]
+        self.faults += [f"{name} of <{tag}>" for name in sorted(set(names)) if names.count(name) > 1]
         for name, value in attrs:
             form = _MOVED.get(tag, _NOTHING) if name == "transform" else _ONLY.get(name)
             is_own = form is None or form.fullmatch(" ".join((value or "").split())) is not None
             if name not in ATTRIBUTES or not is_own:
                 self.faults.append(f"{name} of <{tag}>")
+        self._read_classes(tag, dict(attrs).get("class") or "")
+
+    def _read_classes(self, tag: str, classes: str) -> None:
+        own = classes.split()
+        if any(tag not in HIDING.get(name, (tag,)) for name in own):
+            self.faults.append(f"class of <{tag}>")
+        if not self._unseen and not UNSEEN.keys().isdisjoint(own):
+            self._unseen = tag
+        self._depth += tag == self._unseen
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A tag that ends itself does so in drawings alone: elsewhere readers take it for one that begins."""
+        if not self._drawings:
+            self.faults.append(f"<{tag}/>")
+        super().handle_startendtag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
         self._drawings -= tag == "svg"
         if self._is_out_of_place(tag):
             self.faults.append(f"</{tag}>")
+        if tag in _PARENTS and self._open_parts.pop() != tag:
+            self.faults.append(f"</{tag}> as it stands there")
+            self._open_parts = self._open_parts or [""]
+        if tag == self._unseen:
+            self._depth -= 1
+            self._unseen = tag if self._depth else ""
 
     def _is_out_of_place(self, tag: str) -> bool:
         """Whether it belongs in a drawing and is in none, or the other way about."""
@@ -204,3 +259,5 @@ class _MarkupReader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.cdata_elem == "style":
             self.styles[-1] += data
+        elif self._unseen and any(sign.isdigit() for sign in data):
+            self.faults.append(f"hidden of <{self._unseen}>")

@@ -11,9 +11,9 @@ from mechanisms.verify.markup import check, faults_of, marks_of
 from mechanisms.verify.page_text import readable
 
 OWN_STYLE = (Path(__file__).parents[3] / "static/css/portal.css").read_text(encoding="utf-8")
-PAGE = f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+PAGE = f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=1">
 <title>A</title><style>{OWN_STYLE}</style></head><body><main class="wrap">
-<table><tr><th scope="row">red</th><td class="number">7 &lt; 8</td></tr></table>
+<table><tbody><tr><th scope="row">red</th><td class="number">7 &lt; 8</td></tr></tbody></table>
 <svg viewBox="0 0 9 9"><text x="1" y="2" transform="translate(3 4) rotate(-60)">n</text><rect x="1" width="2"/></svg>
 </main></body></html>"""
 ADDED = {
@@ -35,6 +35,21 @@ ADDED = {
             "td{direction:rtl;unicode-bidi:bidi-override}": "a style of its own",
         }.items()
     },
+    "a cell over two columns": ("<td ", '<td colspan="2" ', "colspan of <td>"),
+    "a cell over two lines": ("<td ", '<td rowspan="2" ', "rowspan of <td>"),
+    "a cell that is left open": ("<td ", "<td><td ", "<td> as it stands there"),
+    "a cell that ends itself": ("<td ", "<td/><td ", "<td/>"),
+    "a line that is left open": ("</th>", "</th><tr>", "<tr> as it stands there"),
+    "a table in a cell": ("7 &lt;", "<table></table>7 &lt;", "<table> as it stands there"),
+    "an end without a begin": ("<main", "</td></td><main", "</td> as it stands there"),
+    "a hidden number": ("7 &lt;", '<span class="visually-hidden">7</span> &lt;', "hidden of <span>"),
+    "a number in a picture's place": (
+        '<td class="number"',
+        '<td class="number mark"',
+        "hidden of <td>",
+    ),
+    "a hidden line": ('<th scope="row"', '<th class="menu" scope="row"', "class of <th>"),
+    "a counted line": ("<main class", '<main class="steps" class', "class of <main>"),
     "a style that has no end": ("</style>", "", "a style of its own"),
     "other signs": ('"utf-8"', '"iso-2022-jp"', "charset of <meta>"),
     "a handler": ("<body", '<body onload="x()"', "onload of <body>"),
