@@ -128,9 +128,14 @@ _HEAD = re.compile(
     r"\A\s{0,99}<!DOCTYPE html>\s{0,99}<html lang=\"[a-z-]{2,9}\">\s{0,99}<head>\s{0,99}<meta charset=\"utf-8\">"
 )
 _OTHER = re.compile(r"<[^>]{0,20}")
-# A backslash before a sign of Markdown takes its meaning, unless another one has taken that of the backslash. Tags
-# and addresses in brackets; then what ends the words of a link or a picture, or the name of one's address.
-_MARKDOWN = re.compile(r"(?<!\\)(?:\\\\)*(<[A-Za-z/!?][^>\n]{0,20}>?|\][(\[:][^\n]{0,20})")
+# Tags and addresses in brackets; what ends the words of a link or a picture, or the name of one's address, with or
+# without a backslash, which some programs read as a part of an address before; what begins a block that is drawn or
+# worked out, and one of facts that nobody is shown.
+_MARKDOWN = re.compile(
+    r"<[A-Za-z/!?][^>\n]{0,20}>?|\][(\[:][^\n]{0,20}|^ {0,3}(?:`{3,}|~{3,})(?!(?:python|r)?$)[^\n]{0,20}"
+    r"|\A\s{0,99}(?:---|\+\+\+)|\$\$|\$`|\\href",
+    re.MULTILINE,
+)
 _NOTHING = re.compile("")
 # What runs, is fetched, hides or covers: no version writes it.
 _NEVER = re.compile(

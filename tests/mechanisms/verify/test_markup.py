@@ -91,19 +91,25 @@ def test_what_could_show_other_numbers_is_named(before, after, fault):
 @pytest.mark.parametrize(
     "text, tag",
     [
-        (r"Ages \<b>", ""),
+        (r"Ages &lt;b>", ""),
         (r"x <- 3, and <10", ""),
         ("<img src=x>", "<img src=x>"),
         (r"a\\<script>", "<script>"),
-        (r"a\\\<script>", ""),
+        (r"http://example.org/a\<script>", "<script>"),
         ("![seen](//example.org/x.png)", "](//example.org/x.png)"),
         ("![a][b]", "][b]"),
         ("[b]: https://e.org", "]: https://e.org"),
-        (r"[seen\](https://example.org) [b]", ""),
-        (r"[seen\\](x)", "](x)"),
+        ("[seen&#93;(https://example.org) [b]", ""),
+        (r"[seen\](x)", "](x)"),
+        ("```python\na = 1\n```\n\n```r\na <- 1\n```", ""),
+        ("```mermaid\nclick A", "```mermaid"),
+        ("~~~math\nx", "~~~math"),
+        ("---\ntitle: 7\n---", "---"),
+        ("$$7$$", "$$"),
+        (r"$\href{x}{y}$", r"\href"),
     ],
 )
-def test_a_tag_of_a_readme_is_one_that_no_backslash_takes(text, tag):
+def test_a_tag_of_a_readme_is_one_whatever_stands_before(text, tag):
     assert marks_of(text)[:1] == ([tag] if tag else [])
 
 
