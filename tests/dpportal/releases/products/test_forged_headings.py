@@ -40,10 +40,10 @@ def exchanges(page: str) -> Iterator[tuple[str, str]]:
         ]
         pairs = [*zip(lines[0], lines[0][1:], strict=False)]
         labels = [line[0] for line in lines[1:] if line[0][1] == "th" or not re.search(r"\d", line[0][2])]
-        pairs += [*zip(labels, labels[1:], strict=False)][:6]
+        pairs += [*zip(labels, labels[1:], strict=False)][:2]
         for first, second in pairs:
             if first[2].split() != second[2].split() and "<svg" not in first[2] + second[2]:
-                words = (re.sub("<[^>]+>|\s+", " ", each[2]).strip() for each in (first, second))
+                words = (re.sub(r"<[^>]+>|\s+", " ", each[2]).strip() for each in (first, second))
                 yield " and ".join(words), swapped(page, first, second)
 
 
