@@ -127,7 +127,10 @@ _BEGIN = re.compile(r"\A\s*<!DOCTYPE html>")
 _HEAD = re.compile(
     r"\A\s{0,99}<!DOCTYPE html>\s{0,99}<html lang=\"[a-z-]{2,9}\">\s{0,99}<head>\s{0,99}<meta charset=\"utf-8\">"
 )
-_OTHER = re.compile(r"<[^>]{0,20}")
+_OTHER = re.compile(r"<[^<>]{0,20}")
+# Parts of pages that are looked for from begin to end, none of which has another of its kind in it.
+_PARTS = re.compile(r"<(/?)(style|script|svg|table|tr|td|th|title|text)(?![a-z0-9])")
+_CELLS = {"td": "cell", "th": "cell"}
 # Tags and addresses in brackets; what ends the words of a link or a picture, or the name of one's address, with or
 # without a backslash, which some programs read as a part of an address before; what begins a block that is drawn or
 # worked out, and one of facts that nobody is shown.
@@ -142,7 +145,7 @@ _NEVER = re.compile(
     r"</?(?:script|i?frame|frameset|object|embed|applet|base|link|style|img|image|picture|source|video|audio|track|"
     r"form|button|textarea|select|template|foreignobject|animate\w*|set|use|!|\?)(?![-\w])|"
     r"(?:on\w+|style|hidden|[\w:]*href|src\w*|data|action|formaction|http-equiv|background|poster|ping) of <|"
-    r"charset of <|class of <|a head without |a style that ",
+    r"charset of <|class of <|a head without |a style that |.* as it stands there",
     re.IGNORECASE,
 )
 # What no style of a portal has, of whichever version.
@@ -183,12 +186,33 @@ def marks_of(text: str) -> list[str]:
 
 
 def faults_of(page: str) -> list[str]:
-    """What portals do not write in a page or a drawing."""
+    """What portals do not write in a page or a drawing.
+
+    Of tags that no portal writes so nothing else is read: how long that takes, whoever wrote them decides.
+    """
+    if fault := next(_misread(page), ""):
+        return [fault]
     reader = _MarkupReader()
     reader.feed(page)
     reader.close()
-    styles = [fault for style in reader.styles for fault in _faults_of_style(style)]
-    return [*reader.faults, *styles, *_written_otherwise(page)]
+    return [*reader.faults, *(fault for style in reader.styles for fault in _faults_of_style(style))]
+
+
+def is_plain(name: str, text: str) -> bool:
+    """Whether a text can be read at once: each part of its pages and drawings that is looked for ends before the next."""
+    is_markup = name.endswith((".html", ".svg"))
+    return not is_markup or next(_misread(text), "") == ""
+
+
+def _unbalanced(page: str) -> Iterator[str]:
+    """Parts that begin within one of the same kind, or do not end."""
+    begun: dict[str, bool] = {}
+    for ends, tag in _PARTS.findall(page):
+        part = _CELLS.get(tag, tag)
+        if begun.get(part, False) != bool(ends):
+            yield f"<{ends}{tag}> as it stands there"
+        begun[part] = not ends
+    yield from (f"<{part}> as it stands there" for part, is_open in begun.items() if is_open)
 
 
 def _faults_of_style(style: str) -> Iterator[str]:
@@ -197,10 +221,11 @@ def _faults_of_style(style: str) -> Iterator[str]:
         yield "a style that fetches" if _FETCHES.search(style) else "a style of its own"
 
 
-def _written_otherwise(page: str) -> list[str]:
+def _misread(page: str) -> Iterator[str]:
     """Tags as no portal writes them, of which another reader may make something else, and comments."""
     rest = _WRITTEN_TAG.sub("", _STYLE.sub("", _BEGIN.sub("", page)))
-    return [f"{match[0]} as it stands there" for match in _OTHER.finditer(rest)]
+    yield from (f"{match[0]} as it stands there" for match in _OTHER.finditer(rest))
+    yield from _unbalanced(page)
 
 
 class _MarkupReader(HTMLParser):

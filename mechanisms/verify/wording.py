@@ -32,6 +32,7 @@ from mechanisms.verify import (
     chart_shares,
     charts,
     html_tables,
+    markup,
     page_text,
     printed_table,
     sentences,
@@ -85,9 +86,13 @@ class Compared:
 def check(bundle: Bundle) -> Iterator[Finding]:
     """One finding a text."""
     texts = _Texts(bundle)
-    for name in bundle.entries:
-        if name.endswith(ENDINGS) or name == PRINTED_FILE:
-            yield texts.finding(name)
+    names = [name for name in bundle.entries if name.endswith(ENDINGS) or name == PRINTED_FILE]
+    unread = [name for name in names if not markup.is_plain(name, bundle.content(name).decode("utf-8"))]
+    if unread:
+        yield Finding(unread[0], State.FAILED, "it is not read, since no portal writes such tags")
+        return
+    for name in names:
+        yield texts.finding(name)
     yield texts.said("statement", str(bundle.release.get("statement", "")))
     yield texts.said("descriptions", _descriptions(bundle))
 
@@ -111,7 +116,9 @@ class _Texts:
     def finding(self, name: str) -> Finding:
         """Of a file."""
         text = self._bundle.content(name).decode("utf-8")
-        beside = self._charts(text) + self._titles(text) + self._foreign(page_text.every_sign(name, text))
+        beside = self._foreign(page_text.every_sign(name, text))
+        if name.endswith((".html", ".svg")):
+            beside += self._charts(text) + self._titles(text)
         beside += Compared(0, tuple(self._sorted_otherwise(text)))
         if name.endswith(".svg"):
             return _finding(
