@@ -115,7 +115,20 @@ def test_a_tag_of_a_readme_is_one_whatever_stands_before(text, tag):
 
 
 @pytest.mark.parametrize(
-    "part", ["<", "<p ", "<svg>", "<table>", "<td>", "<style>", "<!--", '<p a="', "<text>", "<title>", "<p" + " " * 99]
+    "part",
+    [
+        "<",
+        "<p ",
+        "<svg>",
+        "<table>",
+        "<td>",
+        "<style>",
+        "<!--",
+        '<p a="',
+        "<text>",
+        "<title>",
+        "<p" + " " * 99,
+    ],
 )
 def test_parts_that_never_end_are_named_at_once(part: str) -> None:
     """A check of 36 kB took three minutes of a worker."""

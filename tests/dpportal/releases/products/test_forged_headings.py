@@ -21,7 +21,9 @@ _CELL = re.compile(r"<(t[hd])\b[^>]*>(.*?)</\1>", re.DOTALL)
 OF_TABLES = {
     **{name: MADE[name] for name in ("totals and means", "a summary", "answers by weighted tables")},
     "rows of many columns": MADE["rows of many columns"],
-    "a noisy histogram": lambda rich: finished(rich, "histogram", ["colour", "age"], "0.3", "laplace-histogram"),
+    "a noisy histogram": lambda rich: finished(
+        rich, "histogram", ["colour", "age"], "0.3", "laplace-histogram"
+    ),
 }
 
 
@@ -82,7 +84,9 @@ def test_groups_of_table_1_that_are_exchanged_everywhere_are_caught(rich, tmp_pa
     for other in ("Median (IQR)", "Mean (SE)"):
         renamed = {name: text.replace("Mean (SD)", other).encode() for name, text in pages.items()}
         found = list(faults(forged(path, renamed)))
-        assert all(any(name in fault for fault in found) for name in ("report.html", "table1.html", "table1.tex"))
+        assert all(
+            any(name in fault for fault in found) for name in ("report.html", "table1.html", "table1.tex")
+        )
         table = read.content("table1.csv").replace(b"Mean (SD)", other.encode())
         found = list(faults(forged(path, {**renamed, "table1.csv": table})))
         assert any("table1.csv" in fault for fault in found)
