@@ -199,7 +199,7 @@ def faults_of(page: str) -> list[str]:
 
 
 def is_plain(name: str, text: str) -> bool:
-    """Whether a text can be read at once: each part of its pages and drawings that is looked for ends before the next."""
+    """Whether a text can be read at once: each part of a page that is looked for ends before the next one."""
     is_markup = name.endswith((".html", ".svg"))
     return not is_markup or next(_misread(text), "") == ""
 

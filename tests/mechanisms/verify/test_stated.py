@@ -1,4 +1,4 @@
-"""The statement of a bundle begins with its plan's own loss, in whatever other spelling another one might stand there."""
+"""The statement of a bundle begins with its plan's own loss, however another one might be spelled."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from django.utils.translation import gettext, override
@@ -40,9 +41,11 @@ def exchanges(page: str) -> Iterator[tuple[str, str]]:
         lines = [
             list(_CELL.finditer(page, table.start() + row.start(), table.start() + row.end())) for row in rows
         ]
-        pairs = [*zip(lines[0], lines[0][1:], strict=False)]
+        pairs = [*pairwise(lines[0])]
+        if lines[0][0][2] in ("Method", "方法"):  # whose numbers are looked for among all
+            lines = lines[:1]
         labels = [line[0] for line in lines[1:] if line[0][1] == "th" or not re.search(r"\d", line[0][2])]
-        pairs += [*zip(labels, labels[1:], strict=False)][:2]
+        pairs += [*pairwise(labels)][:2]
         for first, second in pairs:
             if first[2].split() != second[2].split() and "<svg" not in first[2] + second[2]:
                 words = (re.sub(r"<[^>]+>|\s+", " ", each[2]).strip() for each in (first, second))
@@ -76,8 +79,6 @@ def test_groups_of_table_1_that_are_exchanged_everywhere_are_caught(rich, tmp_pa
 
     found = [str(fault) for fault in faults(forged(path, in_all(">red<", ">green<")))]
     assert {name for name in pages if any(name in fault for fault in found)} >= {"report.html", "table1.html"}
-    found = [str(fault) for fault in faults(forged(path, in_all("& red &", "& green &")))]
-    assert not found  # which are none of LaTeX's
     tex = pages["table1.tex"].replace("& red & green", "& green & red")
     assert tex != pages["table1.tex"]
     assert any("table1.tex" in fault for fault in faults(forged(path, {"table1.tex": tex.encode()})))
