@@ -124,8 +124,8 @@ def _lines(
 ) -> pd.DataFrame:
     """The lines of the summary that a cell shows, in its order."""
     chosen = summary[_of(summary, group) & (summary["column"] == column) & (summary["reference"] == "")]
-    if (column, row) in bounds:
-        return chosen[chosen["statistic"] == bounds[column, row]]
+    if at_bound := bounds.get((column, as_shown(row))):
+        return chosen[chosen["statistic"] == at_bound]
     if row not in _STATISTICS:
         return chosen[chosen["value"] == row]
     order = [chosen[chosen["statistic"] == name] for name in _STATISTICS[row]]
