@@ -9,6 +9,8 @@ from itertools import pairwise
 import pytest
 from django.utils.translation import gettext, override
 
+from dpportal.datasets import services as dataset_services
+from mechanisms.domain import Categorical
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.headings import CHINESE
 from tests.dpportal.publications.forging import faults, forged
@@ -126,3 +128,16 @@ def test_headings_are_translated_as_pages_translate_them():
             texts = (gettext(own), gettext(own.replace("%", "%%")))
             said = {re.sub(r"%\(\w+\)s", "{}", text).replace("%%", "%") for text in texts}
             assert chinese in said, english
+
+
+def test_the_difference_of_two_groups_is_called_so(rich, tmp_path):
+    """Also where the columns of people's own words need other names in files."""
+    colours = Categorical("colour", values=("red", "green"), words=("true", "Column & row"), closed=True)
+    dataset_services.declare(rich, "colour", colours)
+    path = downloaded(MADE["a summary"](rich), tmp_path)
+    assert list(faults(path)) == []
+    page = Bundle.read(path).content("report.html").decode()
+    assert "Column &amp; row − true" in page
+    for other in ("true − Column &amp; row", "Column &amp; row"):
+        changed = page.replace("Column &amp; row − true", other).encode()
+        assert any("report.html" in fault for fault in faults(forged(path, {"report.html": changed})))
