@@ -37,7 +37,7 @@ from dpportal.releases.going_public import publish_as_decided
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, planner_of, presenter_of, runner_of
 from dpportal.releases.row_retention import ROWS_COUNTED
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 from mechanisms.noise.secret import secret_noise
 from mechanisms.protocol import Measurement, OutdatedPlanError
 

@@ -1,4 +1,4 @@
-"""The faults of an upload, in words that show no cell of it."""
+"""The faults of an upload or a connected table, in words that show no cell of it."""
 
 from __future__ import annotations
 
@@ -46,6 +46,15 @@ class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the port
             column=value["column"],
             origin=value["origin"],
         )
+
+
+class SourceFault(Exception):  # noqa: N818 a fault of the other database, not of the portal
+    """A connected table that cannot be counted now. code: a stable name. message: what is wrong and what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
 
 
 def lacks_columns(names: Sequence[str]) -> UploadFault:

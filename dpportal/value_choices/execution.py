@@ -27,7 +27,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
 from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind, register
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 from dpportal.value_choices import keeping
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.domain import DomainError
