@@ -91,7 +91,7 @@ def out_of_memory(memory_bytes: int) -> UploadFault:
         "memory",
         f"Reading this file took the {_size(memory_bytes)} of memory that reading one file may use, and was stopped: "
         "single rows, cells, pages or batches of it are very large. Save the table as CSV, upload fewer columns or "
-        "shorter texts, or have the program that wrote it write smaller pages (Parquet) or batches (Feather).",
+        "shorter texts, or have the program that wrote it write smaller pages or batches.",
     )
 
 

@@ -45,7 +45,7 @@ def stream(table: pa.Table) -> bytes:
 
 def test_the_recipe_of_a_format_works(arrow_stream: None, tmp_path: Path) -> None:
     """The same table is the same dataset, whatever the file is called."""
-    feather, rows = test_feather.read(tmp_path, test_feather.feather(TABLE), "t.feather")
+    feather, rows = test_feather.read(tmp_path, test_feather.written(TABLE), "t.feather")
     for name in ("t.arrows", "t"):
         facts, same = test_feather.read(tmp_path, stream(TABLE), name)
         assert (facts.format, same) == ("arrow-stream", rows)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
 from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.formats.progress import Report
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
+
+if TYPE_CHECKING:
+    from dpportal.tables.formats.arrow_table import Batches
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Format(ABC):
     endings: ClassVar[tuple[str, ...]]
     # Bytes with which every file of the format begins; none where nothing tells.
     beginning: ClassVar[bytes] = b""
+    # Bytes with which every file ends, behind four that say how long the description of its table before them is.
+    closing: ClassVar[bytes] = b""
     # Whether a file can hold several tables, of which one has to be chosen.
     has_sheets: ClassVar[bool] = False
     # Whether other lines can stand around a table: titles, several lines of names, notes.
@@ -63,6 +69,18 @@ class Format(ABC):
     def recognises(self, head: bytes, source: FilePath) -> bool:
         """Whether a file is of this format. head: its first bytes. Raises UploadFault if it is, and is damaged."""
         return bool(self.beginning) and head.startswith(self.beginning)
+
+    def fills(self, head: bytes, tail: bytes, size: int) -> bool:
+        """Whether a file is of this format from its first byte to its last, which no row of a text can make it.
+
+        head, tail: its first and last bytes. size: how many there are.
+        """
+        begin, end = self.beginning, self.closing
+        if not (end and head.startswith(begin) and tail.endswith(end) and size > len(begin + end) + 4):
+            return False
+        # Four letters of a text would be far too long.
+        (length,) = struct.unpack("<i", tail[-len(end) - 4 : -len(end)])
+        return bool(0 < length < size)
 
     def look(self, reading: Reading) -> FileLook:
         """The lines with which a file begins and ends, for its curator; of a format without lines none.
@@ -78,3 +96,21 @@ class Format(ABC):
 
         Raises UploadFault, or whatever a library raises when memory or disk ends.
         """
+
+
+class TypedColumns(Format):
+    """A format of typed columns. What a value means is the same in all of them."""
+
+    @abstractmethod
+    def batches(self, file: BinaryIO, reading: Reading) -> Batches:
+        """The columns of a file, and its rows a batch at a time. May raise whatever Arrow raises for a damaged file.
+
+        file: is open as long as the batches are read.
+        """
+
+    def read(self, reading: Reading) -> TableFacts:
+        """Store the flat columns. Raises UploadFault as `convert_batches`."""
+        from dpportal.tables.formats.arrow_table import convert_batches
+
+        with reading.source.open("rb") as file:
+            return convert_batches(self, reading, lambda: self.batches(file, reading))
