@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import io
+import os
+import re
+import shutil
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from django.test import Client
 from django.urls import clear_url_caches, path, reverse
@@ -17,49 +19,52 @@ from django.urls import clear_url_caches, path, reverse
 from dpportal.accounts.models import Role
 from dpportal.datasets import urls
 from dpportal.datasets.models import Dataset
-from dpportal.tables import UploadFault, formats
-from dpportal.tables.formats import detection
 from tests.dpportal import building
-from tests.dpportal.tables.formats import test_feather
-from tests.dpportal.tables.formats.test_feather import TABLE
-from tests.test_contributing import blocks, module
+from tests.test_contributing import ROOT, blocks, module
+
+FORMATS = Path("dpportal/tables/formats")
+# What is asked of every format, and of all files of the project.
+OF_FORMATS = (
+    *("tests/dpportal/tables/formats", "tests/dpportal/datasets/test_upload_pages.py", "tests/test_rooms.py"),
+    *("tests/dpportal/test_architecture.py", "tests/dpportal/test_no_circles.py", "tests/test_names.py"),
+)
 
 
 @pytest.fixture
-def arrow_stream(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The format of the recipe is among the others."""
-    for name, text in zip(("arrow_stream", "stream_table"), blocks("A format"), strict=True):
-        written = module(f"dpportal.tables.formats.{name}", text)
-        monkeypatch.setitem(sys.modules, written.__name__, written)
-    known = (*formats.FORMATS, sys.modules["dpportal.tables.formats.arrow_stream"].ArrowStream())
-    for registry in (formats, detection):
-        monkeypatch.setattr(registry, "FORMATS", known)
+def project(tmp_path: Path) -> Path:
+    """A copy of what git knows of the project, with the format of the recipe: a file, a line and a file of tests."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.splitlines():
+        if (ROOT / name).is_file():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / name)
+    code, its_tests = blocks("A format")
+    (tmp_path / FORMATS / "arrow_stream.py").write_text(textwrap.dedent(code))
+    (tmp_path / "tests" / FORMATS / "test_arrow_stream.py").write_text(textwrap.dedent(its_tests))
+    registry = tmp_path / FORMATS / "__init__.py"
+    lines = registry.read_text().replace("\n    Feather(),\n", "\n    ArrowStream(),\n    Feather(),\n")
+    imported = (
+        "from dpportal.tables.formats.arrow_stream import ArrowStream\nfrom dpportal.tables.formats.feather"
+    )
+    registry.write_text(lines.replace("from dpportal.tables.formats.feather", imported, 1))
+    return tmp_path
 
 
-def stream(table: pa.Table) -> bytes:
-    file = io.BytesIO()
-    with pa.ipc.new_stream(file, table.schema) as writer:
-        writer.write_table(table, max_chunksize=2)
-    return file.getvalue()
-
-
-def test_the_recipe_of_a_format_works(arrow_stream: None, tmp_path: Path) -> None:
-    """The same table is the same dataset, whatever the file is called."""
-    feather, rows = test_feather.read(tmp_path, test_feather.written(TABLE), "t.feather")
-    for name in ("t.arrows", "t"):
-        facts, same = test_feather.read(tmp_path, stream(TABLE), name)
-        assert (facts.format, same) == ("arrow-stream", rows)
-        assert (facts.content_digest, facts.sketch) == (feather.content_digest, feather.sketch)
-
-
-def test_a_stream_of_the_recipe_is_refused_wherever_it_is_cut(arrow_stream: None, tmp_path: Path) -> None:
-    content, first = stream(TABLE), stream(TABLE[:2])
-    between = len(first) - 8  # behind the first of two batches
-    assert content[:between] == first[:-8]
-    for place in (between, len(content) - 8, *range(100, len(content), len(content) // 9)):
-        with pytest.raises(UploadFault) as refusal:
-            test_feather.read(tmp_path, content[:place], "t.arrows")
-        assert refusal.value.code == "damaged", place
+@pytest.mark.slow
+def test_a_format_is_one_file_one_line_and_its_tests(project: Path) -> None:
+    """Whatever asks something of every format is content with it, and has asked."""
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *OF_FORMATS, "-rA"]
+    done = subprocess.run(
+        [*run, "-k", "arrow or folder or rule or names or imports"],
+        cwd=project, env={**os.environ, "NIGHTLY": "1"}, capture_output=True, text=True,
+    )  # fmt: skip
+    passed = re.findall(r"^PASSED .*/(test_\w+)\.py::.*arrow", done.stdout, re.MULTILINE)
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert set(passed) >= {"test_arrow_stream", "test_all", "test_detection", "test_damaged_files"}
+    assert "test_upload_pages" in passed
+    for check in (["check"], ["format", "--check"]):
+        named = [str(path) for path in project.rglob("*arrow_stream.py")]
+        subprocess.run([sys.executable, "-m", "ruff", *check, *named], cwd=project, check=True)
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, BinaryIO
 
-from dpportal.tables.formats.reader import Reading, TypedColumns
+from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.typed_columns import TypedColumns
 
 if TYPE_CHECKING:
     from dpportal.tables.formats.arrow_table import Batches

@@ -6,7 +6,8 @@ from os import SEEK_END
 from typing import TYPE_CHECKING, BinaryIO
 
 from dpportal.platform.sealed_files import FilePath
-from dpportal.tables.formats.reader import Reading, TypedColumns
+from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.typed_columns import TypedColumns
 
 if TYPE_CHECKING:
     from dpportal.tables.formats.arrow_table import Batches

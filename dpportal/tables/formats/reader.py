@@ -5,15 +5,12 @@ from __future__ import annotations
 import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, ClassVar
+from typing import ClassVar
 
 from dpportal.platform.sealed_files import FilePath, size_of
 from dpportal.tables.facts import FileLook, TableFacts
 from dpportal.tables.formats.progress import Report
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
-
-if TYPE_CHECKING:
-    from dpportal.tables.formats.arrow_table import Batches
 
 
 @dataclass(frozen=True)
@@ -96,21 +93,3 @@ class Format(ABC):
 
         Raises UploadFault, or whatever a library raises when memory or disk ends.
         """
-
-
-class TypedColumns(Format):
-    """A format of typed columns. What a value means is the same in all of them."""
-
-    @abstractmethod
-    def batches(self, file: BinaryIO, reading: Reading) -> Batches:
-        """The columns of a file, and its rows a batch at a time. May raise whatever Arrow raises for a damaged file.
-
-        file: is open as long as the batches are read.
-        """
-
-    def read(self, reading: Reading) -> TableFacts:
-        """Store the flat columns. Raises UploadFault as `convert_batches`."""
-        from dpportal.tables.formats.arrow_table import convert_batches
-
-        with reading.source.open("rb") as file:
-            return convert_batches(self, reading, lambda: self.batches(file, reading))

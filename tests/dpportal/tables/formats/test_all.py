@@ -9,7 +9,7 @@ import pytest
 
 from dpportal.tables import UploadFault
 from dpportal.tables.formats import FORMATS, TEXT, Format
-from dpportal.tables.formats.reader import TypedColumns
+from dpportal.tables.formats.typed_columns import TypedColumns
 from tests.dpportal.tables.formats.small_files import file_of
 from tests.dpportal.tables.formats.test_feather import read
 
