@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,49 +22,106 @@ from dpportal.datasets.models import Dataset
 from tests.dpportal import building
 from tests.test_contributing import ROOT, blocks, module
 
-FORMATS = Path("dpportal/tables/formats")
-# What is asked of every format, and of all files of the project.
-OF_FORMATS = (
-    *("tests/dpportal/tables/formats", "tests/dpportal/datasets/test_upload_pages.py", "tests/test_rooms.py"),
-    *("tests/dpportal/test_architecture.py", "tests/dpportal/test_no_circles.py", "tests/test_names.py"),
+# What is asked of all files of the project, whatever they are about.
+OF_ALL = (
+    *("tests/test_rooms.py", "tests/test_names.py", "tests/dpportal/test_architecture.py"),
+    "tests/dpportal/test_no_circles.py",
 )
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of what git knows of the project, with the format of the recipe: a file, a line and a file of tests."""
+    """A copy of what git knows of the project."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in listed.splitlines():
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, tmp_path / name)
-    code, its_tests = blocks("A format")
-    (tmp_path / FORMATS / "arrow_stream.py").write_text(textwrap.dedent(code))
-    (tmp_path / "tests" / FORMATS / "test_arrow_stream.py").write_text(textwrap.dedent(its_tests))
-    registry = tmp_path / FORMATS / "__init__.py"
-    lines = registry.read_text().replace("\n    Feather(),\n", "\n    ArrowStream(),\n    Feather(),\n")
-    imported = (
-        "from dpportal.tables.formats.arrow_stream import ArrowStream\nfrom dpportal.tables.formats.feather"
-    )
-    registry.write_text(lines.replace("from dpportal.tables.formats.feather", imported, 1))
     return tmp_path
+
+
+def insert(file: Path, *texts: tuple[str, str]) -> None:
+    """Put each text before the first place of another."""
+    content = file.read_text()
+    for before, text in texts:
+        assert before in content
+        content = content.replace(before, text + before, 1)
+    file.write_text(content)
+
+
+def passed(project: Path, tests: Sequence[str], words: str) -> set[str]:
+    """The files of those tests that were run and that name one of the words, all of which must pass."""
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rA", "-k", words, *tests]
+    environment = {**os.environ, "NIGHTLY": "1"}
+    done = subprocess.run(run, cwd=project, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return set(re.findall(r"^PASSED \S*/(test_\w+)\.py::", done.stdout, re.MULTILINE))
+
+
+def lint(project: Path, *files: str) -> None:
+    for check in (["check"], ["format", "--check"]):
+        subprocess.run([sys.executable, "-m", "ruff", *check, *files], cwd=project, check=True)
 
 
 @pytest.mark.slow
 def test_a_format_is_one_file_one_line_and_its_tests(project: Path) -> None:
     """Whatever asks something of every format is content with it, and has asked."""
-    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *OF_FORMATS, "-rA"]
-    done = subprocess.run(
-        [*run, "-k", "arrow or folder or rule or names or imports"],
-        cwd=project, env={**os.environ, "NIGHTLY": "1"}, capture_output=True, text=True,
-    )  # fmt: skip
-    passed = re.findall(r"^PASSED .*/(test_\w+)\.py::.*arrow", done.stdout, re.MULTILINE)
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert set(passed) >= {"test_arrow_stream", "test_all", "test_detection", "test_damaged_files"}
-    assert "test_upload_pages" in passed
-    for check in (["check"], ["format", "--check"]):
-        named = [str(path) for path in project.rglob("*arrow_stream.py")]
-        subprocess.run([sys.executable, "-m", "ruff", *check, *named], cwd=project, check=True)
+    own, its_tests = (
+        "dpportal/tables/formats/arrow_stream.py",
+        "tests/dpportal/tables/formats/test_arrow_stream.py",
+    )
+    for file, text in zip((own, its_tests), blocks("A format"), strict=True):
+        (project / file).write_text(textwrap.dedent(text))
+    insert(
+        project / "dpportal/tables/formats/__init__.py",
+        (
+            "from dpportal.tables.formats.feather",
+            "from dpportal.tables.formats.arrow_stream import ArrowStream\n",
+        ),
+        ("    Feather(),", "    ArrowStream(),\n"),
+    )
+    lint(project, own, its_tests)
+    asked = ["tests/dpportal/tables/formats", "tests/dpportal/datasets/test_upload_pages.py"]
+    names = {"test_arrow_stream", "test_all", "test_detection", "test_damaged_files", "test_upload_pages"}
+    assert passed(project, asked, "arrow") >= names
+    assert passed(project, OF_ALL, "test")
+
+
+@pytest.mark.slow
+def test_a_method_is_one_file_one_line_and_its_tests(project: Path) -> None:
+    own, its_tests = "mechanisms/histogram/coarse.py", "tests/mechanisms/histogram/test_coarse.py"
+    for file, text in zip((own, its_tests), blocks("A method"), strict=True):
+        (project / file).write_text(textwrap.dedent(text))
+    insert(
+        project / "mechanisms/registry.py",
+        ("from mechanisms.histogram.dawa", "from mechanisms.histogram.coarse import CoarseHistogram\n"),
+        ("    DawaHistogram(", "    CoarseHistogram(),\n"),
+    )
+    lint(project, own, its_tests)
+    asked = ["tests/mechanisms/histogram", "tests/mechanisms/test_registry.py"]
+    assert passed(project, asked, "coarse or gone_through or registry") >= {"test_coarse", "test_stepwise"}
+    assert "test_invariants" in passed(project, ["tests/mechanisms"], "coarse-histogram")
+    assert passed(project, OF_ALL, "test")
+
+
+@pytest.mark.slow
+def test_a_page_is_a_view_an_address_and_a_template(project: Path) -> None:
+    """What is asked of every address and template is content with it."""
+    view, address, template = blocks("A page")
+    (project / "dpportal/datasets/outline_views.py").write_text(textwrap.dedent(view))
+    (project / "templates/datasets/outline.html").write_text(textwrap.dedent(template))
+    insert(
+        project / "dpportal/datasets/urls.py",
+        ("    receipt_views,", "    outline_views,\n"),
+        ('    path("<uuid:dataset_id>/edit/"', f"    {address.strip()},\n"),
+    )
+    lint(project, "dpportal/datasets/outline_views.py", "dpportal/datasets/urls.py")
+    asked = ["tests/dpportal/accounts/test_doors.py"]
+    asked += [
+        f"tests/dpportal/test_{name}.py" for name in ("map", "templates", "public_work", "translations")
+    ]
+    assert passed(project, asked, "test") >= {"test_doors", "test_map", "test_templates"}
+    assert passed(project, OF_ALL, "test")
 
 
 @pytest.fixture
