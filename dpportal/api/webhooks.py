@@ -37,9 +37,9 @@ def webhooks(request: HttpRequest) -> object:
 
 
 @router.post("", auth=ADMINISTER, response={201: WebhookAdded})
-def add_webhook(request: HttpRequest, said: WebhookNew) -> object:
+def add_webhook(request: HttpRequest, payload: WebhookNew) -> object:
     """Add one, at a host that an administrator allowed. The answer has its secret, this once."""
-    form = WebhookForm(form_data(said.dict()))
+    form = WebhookForm(form_data(payload.dict()))
     require_valid(form)
     chosen = form.cleaned_data
     own, secret = services.add(current_user(request), chosen["address"], chosen["kinds"], origin_of(request))
@@ -47,15 +47,15 @@ def add_webhook(request: HttpRequest, said: WebhookNew) -> object:
 
 
 @router.patch("/{uuid:webhook_id}", auth=ADMINISTER, response=WebhookShown)
-def change_webhook(request: HttpRequest, webhook_id: UUID, said: WebhookChange) -> object:
+def change_webhook(request: HttpRequest, webhook_id: UUID, payload: WebhookChange) -> object:
     """Say what it is told of, or pause it: what happens meanwhile is not sent later."""
     own, by = _own(request, webhook_id), current_user(request)
-    if said.kinds is not None:
-        form = KindsForm(form_data({"kinds": said.kinds}))
+    if payload.kinds is not None:
+        form = KindsForm(form_data({"kinds": payload.kinds}))
         require_valid(form)
         services.change(own, form.cleaned_data["kinds"], by)
-    if said.paused is not None:
-        services.pause(own, said.paused, by)
+    if payload.paused is not None:
+        services.pause(own, payload.paused, by)
     return _shown(own)
 
 

@@ -89,15 +89,15 @@ def _without_zero(axis: FigureJson) -> str:
     return "" if begin <= 0 <= end else _("The axis does not begin at zero, so that differences can be seen.")
 
 
-def _caption(drawn: int, groups: int) -> str:
+def _caption(shown: int, groups: int) -> str:
     caption = _(
         "The true mean of each group lies within the bar around its point with probability 95 % or more."
     )
-    if drawn < groups:
+    if shown < groups:
         text = _(
             "Drawn are %(drawn)s of %(groups)s groups: those whose mean can be told, the first in order."
         )
-        caption += " " + text % {"drawn": drawn, "groups": f"{groups:,}"}
+        caption += " " + text % {"drawn": shown, "groups": f"{groups:,}"}
     return caption
 
 

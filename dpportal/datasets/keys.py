@@ -74,12 +74,12 @@ def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
 
 
 @transaction.atomic
-def _kept(dataset_id: UUID, made: dict[str, object]) -> DatasetKey:
+def _kept(dataset_id: UUID, values: dict[str, object]) -> DatasetKey:
     """The first key of a dataset. Raises StorageFault for an erased one, which gets none ever again."""
     row = Dataset.objects.select_for_update(no_key=True).filter(pk=dataset_id)
     if Dataset.State.ERASED in row.values_list("state", flat=True):
         raise StorageFault(_("The records of this dataset were deleted meanwhile."))
-    known, is_new = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)
+    known, is_new = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=values)
     if is_new:
         watched.note_read(Dataset, [dataset_id])
     return known

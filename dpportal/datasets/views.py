@@ -269,12 +269,12 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
 
 
-def _read_so(request: HttpRequest, dataset: Dataset, form: ReadingForm, anew: bool = False) -> Json:
+def _read_so(request: HttpRequest, dataset: Dataset, form: ReadingForm, is_new: bool = False) -> Json:
     """The form of how a file is read, with its lines where they can be shown; that look is on record."""
     if not file_lines.can_be_seen(dataset):
         return {"form": form}
     audit.record(current_user(request), "viewed first rows", dataset)
-    lines = file_lines.shown_lines(dataset, form, anew=anew)
+    lines = file_lines.shown_lines(dataset, form, is_new=is_new)
     return {"lines": lines, "form": lines.form}
 
 

@@ -25,10 +25,10 @@ def languages() -> list[str]:
     return sorted(codes, key=lambda code: code != settings.LANGUAGE_CODE)
 
 
-def layered(made: Mapping[str, Json]) -> Json:
+def layered(texts: Mapping[str, Json]) -> Json:
     """One of what was made in each language, by its code: the site's, with a layer for each that says anything else."""
-    first = made[settings.LANGUAGE_CODE]
-    layers = {code: _difference(first, other) for code, other in made.items() if other is not first}
+    first = texts[settings.LANGUAGE_CODE]
+    layers = {code: _difference(first, other) for code, other in texts.items() if other is not first}
     found = {code: layer for code, layer in layers.items() if layer is not None}
     return {**first, LAYERS: found} if found else first
 

@@ -24,9 +24,9 @@ def names_without_rows(release: Release) -> set[str]:
     return {results.page_name(release), *stored_estimates.stored_names(release)}
 
 
-def note(release: Release, beside: Mapping[str, str]) -> None:
+def note(release: Release, loose_files: Mapping[str, str]) -> None:
     """In the transaction that points at the files of the bundle."""
-    imprints.note_state(FILES, str(release.pk), {**_rows(release), **beside})
+    imprints.note_state(FILES, str(release.pk), {**_rows(release), **loose_files})
 
 
 def _rows(release: Release) -> dict[str, object]:

@@ -156,9 +156,9 @@ def _drawn(shown: Json, not_still: Collection[str]) -> Json:
     return {name: part if name in not_still else stilled(part, for_screens) for name, part in shown.items()}
 
 
-def _first_still_chart(drawn: Json) -> str:
+def _first_still_chart(shown: Json) -> str:
     """The name of the chart that the list of the page's parts leads to; empty without one."""
-    return next((name for name, figure in figures_of(drawn).items() if "drawing" in figure), "")
+    return next((name for name, figure in figures_of(shown).items() if "drawing" in figure), "")
 
 
 @pages.page

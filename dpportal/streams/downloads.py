@@ -101,9 +101,9 @@ def request(stream: Stream) -> None:
     _request(stream, written, bundle.said(stream))
 
 
-def _request(stream: Stream, written: SeriesBundle | None, said: TextDigests) -> None:
+def _request(stream: Stream, written: SeriesBundle | None, digests: TextDigests) -> None:
     newest = _newest(stream)
-    if newest is None or (written is not None and not _is_due(written, newest, said)):
+    if newest is None or (written is not None and not _is_due(written, newest, digests)):
         return
     with transaction.atomic():
         if written is None:
@@ -115,10 +115,10 @@ def _request(stream: Stream, written: SeriesBundle | None, said: TextDigests) ->
             DOWNLOADS.hint_on_commit(stream.pk)
 
 
-def _is_due(written: SeriesBundle, newest: int, said: TextDigests) -> bool:
+def _is_due(written: SeriesBundle, newest: int, digests: TextDigests) -> bool:
     """Whether they are to be written now. Texts do not wait for the next time; periods and what was spent beside do."""
-    is_current = (written.texts, written.promises) == (said.texts, said.promises)
-    if written.active or (is_current and (written.periods, written.spending) == (newest, said.spending)):
+    is_current = (written.texts, written.promises) == (digests.texts, digests.promises)
+    if written.active or (is_current and (written.periods, written.spending) == (newest, digests.spending)):
         return False
     ended, begun = written.finished_at, written.started_at
     if ended is None or begun is None:

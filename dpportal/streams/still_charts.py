@@ -46,6 +46,6 @@ def _drawn(state: _State) -> dict[str, object]:
     return {name: stilled(figure, for_screens) for name, figure in made.items()}
 
 
-def as_json(made: Mapping[str, Figure]) -> dict[str, Json]:
+def as_json(figures: Mapping[str, Figure]) -> dict[str, Json]:
     """Figures by the same names, as pages and addresses have them."""
-    return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in made.items()}
+    return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in figures.items()}

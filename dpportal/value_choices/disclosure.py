@@ -97,13 +97,13 @@ def losses_of(publications: Collection[P]) -> Mapping[UUID, PublishedLoss]:
 
 
 def _loss_of(
-    publication: ChargedPublication, made: list[ValueChoice], domain: Domain | None
+    publication: ChargedPublication, choices: list[ValueChoice], domain: Domain | None
 ) -> PublishedLoss:
-    """made: of its dataset. domain: of all its columns, where any was made."""
+    """choices: of its dataset. domain: of all its columns, where any was made."""
     account, amount = publication.account, publication.amount
     assert account is not None and amount is not None
     read = domain.project(publication.counted_columns).read if domain else ()
-    before = [c for c in made if domain and c.column in read and _rests_on(publication, c, domain)]
+    before = [c for c in choices if domain and c.column in read and _rests_on(publication, c, domain)]
     own = Loss(Definition(account.definition), Fraction(amount))
     return PublishedLoss(own, tuple(before), account)
 

@@ -111,9 +111,9 @@ def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
     return keeping.declarable(kept)
 
 
-def _outcome(kept: list[str]) -> Mapping[str, str]:
+def _outcome(values: list[str]) -> Mapping[str, str]:
     """What the memory has of these values."""
-    return {VALUES: json.dumps(kept, ensure_ascii=False)}
+    return {VALUES: json.dumps(values, ensure_ascii=False)}
 
 
 def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:

@@ -44,11 +44,13 @@ def page_of(dataset: Dataset, column: str) -> str:
     return reverse("values:choose", args=[dataset.pk, names.index(column)])
 
 
-def is_open(asked: BudgetRequest, ids: Mapping[str, Any]) -> bool:
+def is_open(budget_request: BudgetRequest, ids: Mapping[str, Any]) -> bool:
     """Whether the choice that was asked for can still be made: nothing of its column was chosen since."""
-    column = asked.dataset.columns[ids["position"]]["name"]
-    since = ValueChoice.objects.filter(dataset=asked.dataset, column=column, created_at__gte=asked.at)
-    return not services.why_not(asked.dataset, column) and not since.exists()
+    column = budget_request.dataset.columns[ids["position"]]["name"]
+    since = ValueChoice.objects.filter(
+        dataset=budget_request.dataset, column=column, created_at__gte=budget_request.at
+    )
+    return not services.why_not(budget_request.dataset, column) and not since.exists()
 
 
 def address_of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:

@@ -307,16 +307,16 @@ def _measured_mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
     return Interval(mean.estimate, mean.lower, np.minimum(mean.upper + column.floor_error, most))
 
 
-def totals(own: Sums, sums: Floats, whole: Floats) -> tuple[Interval, Interval | None, Interval]:
+def totals(own: Sums, sums: Floats, people: Floats) -> tuple[Interval, Interval | None, Interval]:
     """Number, total and mean alone, which take little work: those of one group that there could be.
 
-    sums: (groups, degree + 4). whole: people with a value, (groups,). Where a group may have nobody, its total may be
+    sums: (groups, degree + 4). people: people with a value, (groups,). Where a group may have nobody, its total may be
     0.
     """
-    column, group = own.planned.column, own.group(sums, whole)
+    column, group = own.planned.column, own.group(sums, people)
     lower, above = float(column.lower), column.floor_error
     most = own.most_people(sums)
-    number = about(whole, within(own.linear(sums, own.number), 0, most), 0, most)
+    number = about(people, within(own.linear(sums, own.number), 0, most), 0, most)
     bounds = lower, float(column.lower + column.range)
     mean = about(lower + own.span * group.place, _measured_mean(own, sums), *bounds)
     if column.is_date:
@@ -324,7 +324,7 @@ def totals(own: Sums, sums: Floats, whole: Floats) -> tuple[Interval, Interval |
     low, high = (own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above))
     reached = within(Interval(low.estimate, low.lower, high.upper), *column.possible_totals)
     total = about(
-        whole * (lower + own.span * group.place),
+        people * (lower + own.span * group.place),
         _with_nothing(reached, number.lower <= 0),
         *column.possible_totals,
     )

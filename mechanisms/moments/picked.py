@@ -28,10 +28,10 @@ def picked(plan: MomentsPlan, sums: Integers, groups: Integers) -> list[Told]:
     return told
 
 
-def _one_of(told: Told, group: Integers) -> Told:
+def _one_of(reported: Told, group: Integers) -> Told:
     """group: (1,) its place."""
     number, total, mean = (
-        part and Interval(part.estimate[group], part.lower[group], part.upper[group]) for part in told
+        part and Interval(part.estimate[group], part.lower[group], part.upper[group]) for part in reported
     )
     assert number and mean
     return number, total, mean

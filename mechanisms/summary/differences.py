@@ -55,12 +55,12 @@ def _row(interval: Interval, row: int, *, alone: bool = False) -> Interval:
     return Interval(interval.estimate[place], interval.lower[place], interval.upper[place])
 
 
-def _difference(told: Floats, own: Interval, other: Interval, most: float = np.inf) -> Interval:
-    """told: the estimate that is told. most: the largest size that is possible."""
+def _difference(estimate: Floats, own: Interval, other: Interval, most: float = np.inf) -> Interval:
+    """estimate: the estimate that is told. most: the largest size that is possible."""
     middle = own.estimate - other.estimate
     low = middle - np.hypot(own.estimate - own.lower, other.upper - other.estimate)
     high = middle + np.hypot(own.upper - own.estimate, other.estimate - other.lower)
-    return about(told, within(Interval(middle, low, high), -most, most), -most, most)
+    return about(estimate, within(Interval(middle, low, high), -most, most), -most, most)
 
 
 def _over_spread(a: Floats, b: Floats) -> Floats:

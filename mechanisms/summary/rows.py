@@ -98,9 +98,9 @@ class RowEstimates:
         """(groups,) of the intervals of their numbers."""
         return self.families.levels(self.told)
 
-    def _reaches(self, told: Flags) -> Floats:
+    def _reaches(self, reported: Flags) -> Floats:
         """Of groups when some are told, and of all of them together, which nobody chose."""
-        widened = self.families.widened(told, self.law) if self.law else np.ones(len(told))
+        widened = self.families.widened(reported, self.law) if self.law else np.ones(len(reported))
         return self.reach * np.append(widened, 1.0)[: self.plan.rows]
 
     @property

@@ -85,8 +85,8 @@ def _asked(term: Term) -> dict[int, Factor]:
     return {axis: f for axis, f in sorted(term.factors.items()) if not isinstance(f, Total)}
 
 
-def _is_table(plan: QueryPlan, asked: dict[int, Factor]) -> bool:
-    return plan.workload.shape == plan.domain.shape and all(isinstance(f, Identity) for f in asked.values())
+def _is_table(plan: QueryPlan, factors: dict[int, Factor]) -> bool:
+    return plan.workload.shape == plan.domain.shape and all(isinstance(f, Identity) for f in factors.values())
 
 
 def _by_shape(plan: QueryPlan, term: Term, answers: np.ndarray, margins: np.ndarray) -> Iterator[np.ndarray]:

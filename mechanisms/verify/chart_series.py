@@ -52,9 +52,9 @@ class ChartSeries:
         tables: Mapping[str, pd.DataFrame],
         labels: set[str],
         weights: Iterable[np.ndarray] = (),
-        drawn: Iterable[np.ndarray] = (),
+        series: Iterable[np.ndarray] = (),
     ) -> None:
-        """weights: of strategies, sums × cells, which maps show. drawn: what a chart adds up itself, in its order."""
+        """weights: of strategies, sums × cells, which maps show. series: what a chart adds up itself, in its order."""
         self.labels = {*labels, *map(as_shown, labels)}
         self._tables = [table for table in tables.values() if len(table) <= _LONGEST]
         self.sizes = frozenset(size for table in tables.values() for size in _sizes(table))
@@ -73,7 +73,7 @@ class ChartSeries:
         few = (np.maximum(shown, 0) for own, _known in self.every for shown in _drawn_small(own))
         thinned = (_thinned(own) for own in (*(own for own, _known in above), *few) if len(own) > MOST_SMALL)
         self._above = [*above, *((own, np.sort(own)) for own in thinned)]
-        self._drawn = _by_length(drawn)
+        self._drawn = _by_length(series)
 
     def lines_of(self, label: str) -> Iterator[np.ndarray]:
         """Of each line that has this label the numbers that a chart may show of it, NaN where there are none."""

@@ -41,9 +41,9 @@ OTHER_ROWS = (
 )
 
 
-def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     """Counts of columns exactly; what depends on fits where these end alike."""
-    plan: MicrodataPlan = found.stated
+    plan: MicrodataPlan = planned.stated
     measured, headers = Measurement(bundle.measurement), Headers.of(plan.domain)
     margins = split(unpack_measured(plan, measured.values)[0], plan.domain.shape)
     lines = column_lines(plan, margins, [law.half_width() for law in margin_laws(plan)])

@@ -140,8 +140,8 @@ class _Texts:
         """Of a text that is no file."""
         return self._finding_of(name, text, self._foreign(text))
 
-    def _finding_of(self, name: str, text: str, beside: Compared) -> Finding:
-        """beside: what was seen of the numbers of its tables, and in another language."""
+    def _finding_of(self, name: str, text: str, compared: Compared) -> Finding:
+        """compared: what was seen of the numbers of its tables, and in another language."""
         text = self._without_repeated(text)
         places = sentences.placed(text, self._quantities)
         every = {match.start(): match[0] for match in SHOWN.finditer(text)}
@@ -149,7 +149,7 @@ class _Texts:
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
         wrong += tuple(self._in_words(text, SHOWN))
         unknown = tuple(number for number in others if not self._known.has(number))
-        seen = beside + Compared(len(places), wrong)
+        seen = compared + Compared(len(places), wrong)
         if unknown and not seen.strange:
             named = _named(unknown)
             text = (

@@ -131,23 +131,23 @@ def _table(columns: Domain, answers: Floats, margins: Floats) -> Figure:
 
 def _lines(
     columns: Domain,
-    asked: Mapping[int, Factor],
+    factors: Mapping[int, Factor],
     steps: Mapping[int, Factor],
     answers: Floats,
     margins: Floats,
 ) -> AnswerLines | None:
     """Sums along one column, and by the cells of another where it has few; None where these are not asked.
 
-    columns: those of `asked`. steps: what is asked otherwise than cell by cell.
+    columns: those of `factors`. steps: what is asked otherwise than cell by cell.
     """
     [axis, *others] = steps
-    factor, groups = steps[axis], [f for a, f in asked.items() if a != axis]
-    along = list(asked).index(axis)
+    factor, groups = steps[axis], [f for a, f in factors.items() if a != axis]
+    along = list(factors).index(axis)
     if others or len(groups) > 1 or not isinstance(factor, Prefix | Width) or factor.queries > MAX_POINTS:
         return None
     if groups and groups[0].queries > MAX_GROUPS:
         return None
-    attribute, table = columns.attributes[along], [f.queries for f in asked.values()]
+    attribute, table = columns.attributes[along], [f.queries for f in factors.values()]
     order = [along, *(place for place in range(len(table)) if place != along)]
     shape = (factor.queries, groups[0].queries if groups else 1)
     by = columns.attributes[1 - along] if groups else None
