@@ -29,7 +29,7 @@ class CellSum:
     ends: tuple[float, float] | None = None
 
     @property
-    def whole(self) -> CellSum:
+    def rounded(self) -> CellSum:
         """The same in whole rows, with a margin that holds the truth as this one does."""
         near = round(self.estimate)
         half = None if self.half_width is None else math.ceil(self.half_width + abs(self.estimate - near))

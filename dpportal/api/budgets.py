@@ -88,11 +88,11 @@ def _shown(dataset: Dataset) -> BudgetsShown:
             )
             for budget in dataset.budgets.all()
         ],
-        asked=_asked(asked) if asked else None,
+        asked=_shown_request(asked) if asked else None,
     )
 
 
-def _asked(budget_request: BudgetRequest) -> BudgetRequestShown:
+def _shown_request(budget_request: BudgetRequest) -> BudgetRequestShown:
     return BudgetRequestShown(
         state=budget_request.state,
         reason=budget_request.reason,

@@ -152,12 +152,12 @@ def add_handlers(api: NinjaAPI) -> None:
         Http404: lambda _request, _fault: problem(404, nothing_here()),
     }
     for refused, status in statuses.items():
-        api.add_exception_handler(refused, partial(_told, status))
+        api.add_exception_handler(refused, partial(_plain_problem, status))
     for fault, answer in own.items():
         api.add_exception_handler(fault, answer)
 
 
-def _told(status: int, _request: HttpRequest, fault: Any) -> HttpResponse:
+def _plain_problem(status: int, _request: HttpRequest, fault: Any) -> HttpResponse:
     return problem(status, str(fault))
 
 

@@ -56,12 +56,12 @@ def _require_again(publication: Publication, payload: Publish) -> None:
 def _details(publication: Publication, payload: Details) -> Json:
     """Its details, with those that were sent in place of its own."""
     own = {"doi": publication.doi, "supersedes": publication.supersedes and publication.supersedes.pk}
-    return {**own, **payload.wanted}
+    return {**own, **payload.changes}
 
 
 def _require_same(request: HttpRequest, pages: CuratorPages[P], publication: P, payload: Details) -> None:
     """Refuse to publish again with other details: 409. What was not sent is not compared."""
-    if not payload.wanted:
+    if not payload.changes:
         return
     form = pages.details_form(request, publication, form_data(_details(publication, payload)))
     require_valid(form)

@@ -134,7 +134,7 @@ def _finished(dataset: Dataset, person: User, document: Json, *, again: bool) ->
             earlier = None if pays_each_time else _paid(draft)
             if earlier is None:
                 services.request_release(draft, reviewed=reviewed, by=person)
-    return FinishedRun(_made(earlier or draft), is_new=earlier is None)
+    return FinishedRun(_ready(earlier or draft), is_new=earlier is None)
 
 
 def _reviewed(dataset: Dataset, document: Json, person: User) -> tuple[Release, str]:
@@ -165,7 +165,7 @@ def _lying(draft: Release) -> Release | None:
     return Release.objects.filter(state=Release.State.DRAFT, **same).first()
 
 
-def _made(release: Release) -> Release:
+def _ready(release: Release) -> Release:
     """The release once it is ready. Raises ReleaseFileError where its job was given up."""
     # Here, unless a worker is faster.
     RELEASES.run(release.pk)

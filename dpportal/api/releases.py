@@ -134,7 +134,7 @@ def spend(request: HttpRequest, release_id: UUID, payload: Spend) -> object:
     Sent again with the same Idempotency-Key, it spends nothing and is answered with the release.
     """
     found = release_for(request, release_id)
-    sent = RepeatableRequest(request, f"{SPENDING} {release_id}", payload.wanted)
+    sent = RepeatableRequest(request, f"{SPENDING} {release_id}", payload.for_comparison)
     if sent.earlier() is not None:
         return shown(request, found)
     if not found.is_draft:

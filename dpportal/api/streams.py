@@ -92,7 +92,7 @@ def discard_stream(request: HttpRequest, stream_id: UUID) -> object:
 def open_stream(request: HttpRequest, stream_id: UUID, payload: Spend) -> object:
     """Spend the budget on what was reviewed, for good, and have a worker open the running count."""
     found = stream_for(request, stream_id)
-    sent = RepeatableRequest(request, f"{OPENING} {stream_id}", payload.wanted)
+    sent = RepeatableRequest(request, f"{OPENING} {stream_id}", payload.for_comparison)
     if sent.earlier() is not None:
         return shown(request, found)
     if not found.is_draft:

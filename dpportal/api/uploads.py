@@ -79,7 +79,7 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
         raise RefusedError(400, text)
     sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": said, "size": size})
     if (known := sent.earlier()) is not None:
-        return _told(request, response, _begun_before(request, known))
+        return _upload_shown(request, response, _begun_before(request, known))
     sha256 = said.pop("sha256", "").lower()
     if sha256 and not _SHA256.fullmatch(sha256):
         text = _("A SHA-256 has 64 hexadecimal digits.")
@@ -93,13 +93,13 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
             draft, chosen["file_name"], chosen["size"], sha256, form.options().to_json(), by
         )
         sent.remember(upload.pk)
-    return Status(201, _told(request, response, upload))
+    return Status(201, _upload_shown(request, response, upload))
 
 
 @router.get("/{uuid:upload_id}", auth=ADMINISTER, response=UploadShown)
 def upload_state(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
     """How far an upload is, and the dataset that it has become."""
-    return _told(request, response, _of(request, upload_id))
+    return _upload_shown(request, response, _of(request, upload_id))
 
 
 @router.api_operation(
@@ -108,7 +108,7 @@ def upload_state(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
 def upload_offset(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
     """How far an upload is: the header `Upload-Offset` says how many bytes have come."""
     _require_tus(request)
-    _told(request, response, _of(request, upload_id))
+    _upload_shown(request, response, _of(request, upload_id))
     return Status(200, None)
 
 
@@ -130,7 +130,7 @@ def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
         resumable_upload.append(upload, int(offset), request)
     except resumable_upload.TooMuchError as refusal:
         raise RefusedError(413, str(refusal)) from None
-    _told(request, response, upload)
+    _upload_shown(request, response, upload)
     return Status(204, None)
 
 
@@ -169,7 +169,7 @@ def _of(request: HttpRequest, upload_id: UUID) -> BegunUpload:
     return own
 
 
-def _told(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> UploadShown:
+def _upload_shown(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> UploadShown:
     """What is answered, and in the headers of tus."""
     expires = upload.created_at + resumable_upload.KEPT_FOR
     response["Tus-Resumable"], response["Cache-Control"] = TUS, "no-store"

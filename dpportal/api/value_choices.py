@@ -50,7 +50,7 @@ def plan_values(request: HttpRequest, dataset_id: UUID, payload: ValueChoiceInpu
         amount=plain(amount),
         delta=plain(delta),
         needed=[NeededShown(chance=c, people=n) for c, n in services.people_needed(plan)],
-        rules=[*keeping.rules(), lone_people.told(plan)],
+        rules=[*keeping.rules(), lone_people.keeping_odds(plan)],
         warning=services.warning(dataset, plan),
         unpaid=services.why_unpaid(dataset, plan),
         second_person=_second_person(dataset, payload.column, plan),
@@ -71,7 +71,7 @@ def choose_values(request: HttpRequest, dataset_id: UUID, payload: ValuesSpent) 
     second person for such a cost, one is asked for on the page: what is spent then would be no token's.
     """
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    sent = RepeatableRequest(request, f"values of {dataset_id}", payload.wanted)
+    sent = RepeatableRequest(request, f"values of {dataset_id}", payload.for_comparison)
     if (known := sent.earlier()) is not None:
         return _shown(services.choice_of(dataset, known))
     plan, by = planned(dataset, payload), current_user(request)

@@ -64,13 +64,13 @@ def _ask(question: ApprovalQuestion, by: User) -> Approval:
         if same.is_waiting and (same.by_id, same.arguments) == (by.pk, question.arguments):
             return same
     waiting.update(state=ApprovalState.REPLACED, answered_at=timezone.now())
-    approval = _kept(question, by)
+    approval = _stored(question, by)
     audit.record(by, "asked for a second person", approval, approval.recorded)
     mailing.write(_addresses(_others(by)), _("A second person is asked for"), question.summary)
     return approval
 
 
-def _kept(question: ApprovalQuestion, by: User) -> Approval:
+def _stored(question: ApprovalQuestion, by: User) -> Approval:
     return Approval.objects.create(
         kind=question.kind,
         subject=str(question.subject),

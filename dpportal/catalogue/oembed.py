@@ -21,7 +21,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.frames import frame_height
-from dpportal.publications.reader_pages import ReaderPages, asked
+from dpportal.publications.reader_pages import ReaderPages, query_of
 from dpportal.releases import public as releases
 from dpportal.releases.models import Release
 from dpportal.streams import public as streams
@@ -100,7 +100,7 @@ def _embedded(request: HttpRequest, address: str, width: int) -> tuple[Release |
     chart = named[0] if named else next(iter(pages.charts(chosen, publication)), "")
     figure, metadata = pages.figure(chosen, publication, chart), pages.metadata(chosen, publication)
     path = reverse(f"{match.namespace}:embed", args=[publication.pk, chart])
-    return publication, f"{path}{asked(chosen)}", frame_height(figure, metadata, width)
+    return publication, f"{path}{query_of(chosen)}", frame_height(figure, metadata, width)
 
 
 def _resolved(address: str, host: str) -> tuple[ResolverMatch, str]:

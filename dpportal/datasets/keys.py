@@ -69,12 +69,12 @@ def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
             wrapped = settings.MASTER_KEYS.seal(new_key(), bound_to=_name(dataset_id))
         except UnsealError as fault:
             raise KeyMissingFault(fault.key) from None
-        known = _kept(dataset_id, {"wrapped": wrapped, "is_for_all": is_new})
+        known = _stored_key(dataset_id, {"wrapped": wrapped, "is_for_all": is_new})
     return known.unwrapped()
 
 
 @transaction.atomic
-def _kept(dataset_id: UUID, values: dict[str, object]) -> DatasetKey:
+def _stored_key(dataset_id: UUID, values: dict[str, object]) -> DatasetKey:
     """The first key of a dataset. Raises StorageFault for an erased one, which gets none ever again."""
     row = Dataset.objects.select_for_update(no_key=True).filter(pk=dataset_id)
     if Dataset.State.ERASED in row.values_list("state", flat=True):

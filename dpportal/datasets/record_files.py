@@ -42,7 +42,7 @@ def opened(name: str) -> Iterator[FilePath]:
             raise FileChangedFault from None
 
 
-def is_whole(name: str) -> bool:
+def is_intact(name: str) -> bool:
     """Whether a file of records is there, and every byte of it as the portal wrote it, where it is sealed.
 
     Raises KeyMissingFault where that cannot be known.

@@ -21,7 +21,7 @@ from dpportal.datasets.range_declaration import attribute_of_range
 from dpportal.datasets.record_files import (
     FileFacts,
     described,
-    is_whole as is_whole,
+    is_intact as is_intact,
     opened,
     piece as piece,
     stored_json,

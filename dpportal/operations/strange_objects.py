@@ -112,7 +112,7 @@ SAID: dict[str, str | Promise] = {
 }
 
 
-def found() -> Iterator[str]:
+def additions() -> Iterator[str]:
     """Each of them, in a sentence."""
     own = _own()
     remedy = _(

@@ -47,16 +47,18 @@ def _difference(first: Any, other: Any) -> Any:
     What the other lacks was not made again, and is the first's.
     """
     if isinstance(first, dict) and isinstance(other, dict):
-        return _found({key: _difference(first[key], value) for key, value in other.items() if key in first})
+        return _differing(
+            {key: _difference(first[key], value) for key, value in other.items() if key in first}
+        )
     if isinstance(first, list | tuple) and isinstance(other, list | tuple) and len(first) == len(other):
         if not any(isinstance(value, str | dict | list | tuple) for value in first):
             return None
         pairs = enumerate(zip(first, other, strict=True))
-        return _found({str(place): _difference(*pair) for place, pair in pairs})
+        return _differing({str(place): _difference(*pair) for place, pair in pairs})
     return None if type(first) is type(other) and first == other else [_INSTEAD, other]
 
 
-def _found(differences: dict[str, Any]) -> dict[str, Any] | None:
+def _differing(differences: dict[str, Any]) -> dict[str, Any] | None:
     return {key: value for key, value in differences.items() if value is not None} or None
 
 

@@ -63,7 +63,7 @@ def _set(response: HttpResponseBase) -> None:
         return
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
     if is_page and (get_language() or "").startswith("zh"):
-        page = spaced(response.content.decode(response.charset), own_texts.found(needs_spacing))
+        page = spaced(response.content.decode(response.charset), own_texts.lines_that_matter(needs_spacing))
         response.content = page.encode(response.charset)
 
 

@@ -68,7 +68,7 @@ def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
 def offered(stream: Stream) -> Offered:
     """The present files; newer ones are asked for where they are due."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    said = bundle.said(stream)
+    said = bundle.text_digests(stream)
     _request(stream, written, said)
     newest = _newest(stream)
     if written is None or not written.periods or not _files_of(written).stay(stream, said):
@@ -91,14 +91,14 @@ def _files_of(written: SeriesBundle) -> WrittenFiles:
 def note_published(stream: Stream) -> None:
     """Note that readers are given the present files, if these say what the page says; in publishing's transaction."""
     fresh = Stream.objects.select_related(*SAID_OF).get(pk=stream.pk)
-    says = bundle.said(fresh)._asdict()
+    says = bundle.text_digests(fresh)._asdict()
     SeriesBundle.objects.filter(pk=stream.pk, **says).update(texts_at=fresh.published_at)
 
 
 def request(stream: Stream) -> None:
     """Have the files written if they are not those of the newest period, or say something else than the page."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    _request(stream, written, bundle.said(stream))
+    _request(stream, written, bundle.text_digests(stream))
 
 
 def _request(stream: Stream, written: SeriesBundle | None, digests: TextDigests) -> None:
@@ -150,7 +150,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
         "charge__budget", "dataset__owner", "domain_version", "created_by"
     ).get(pk=stream_id)
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    at, said, series = database_now(), bundle.said(stream), published(stream)
+    at, said, series = database_now(), bundle.text_digests(stream), published(stream)
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:

@@ -37,11 +37,11 @@ class _State:
 
 def still_charts(stream: Stream, chosen: Chosen, periods: int) -> dict[str, object]:
     """The charts with their drawings, by their names. periods: how many were published when the page was begun."""
-    return _drawn(_State(stream.pk, periods, chosen, get_language(), stream))
+    return _stilled(_State(stream.pk, periods, chosen, get_language(), stream))
 
 
 @lru_cache(maxsize=MOST_DRAWN)
-def _drawn(state: _State) -> dict[str, object]:
+def _stilled(state: _State) -> dict[str, object]:
     made = as_json(figures(state.stream, state.chosen, state.periods))
     return {name: stilled(figure, for_screens) for name, figure in made.items()}
 

@@ -83,7 +83,7 @@ class PublishedLoss:
 def losses_of(publications: Collection[P]) -> Mapping[UUID, PublishedLoss]:
     """What each of these cost, by its id; by few queries, however many these are."""
     made: dict[UUID, list[ValueChoice]] = {}
-    for choice in _made(publication.dataset_id for publication in publications):
+    for choice in _choices_of(publication.dataset_id for publication in publications):
         made.setdefault(choice.dataset_id, []).append(choice)
     # Whatever rests on no choice needs no declaration to be read.
     resting = [publication for publication in publications if publication.dataset_id in made]
@@ -124,10 +124,10 @@ def _rests_on(publication: ChargedPublication, choice: ValueChoice, domain: Doma
 def sentences_of_draft(draft: ChargedPublication, version: DomainVersion) -> list[str]:
     """The choices that a draft would rest on. version: of the domain."""
     read = version.domain().project(draft.counted_columns).read
-    return _sentences([choice for choice in _made([draft.dataset_id]) if choice.column in read])
+    return _sentences([choice for choice in _choices_of([draft.dataset_id]) if choice.column in read])
 
 
-def _made(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
+def _choices_of(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
     """The choices of these datasets that were made, the oldest first."""
     made = ValueChoice.objects.filter(dataset__in=set(datasets)).exclude(measured_at=None)
     return made.select_related("charge__budget", "domain_version").order_by("measured_at")

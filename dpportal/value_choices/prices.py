@@ -26,13 +26,13 @@ def of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
         stored_title(column),
         amount,
         plan.loss.definition.value,
-        lazy(_kept, str)(plan),
+        lazy(_keeping_text, str)(plan),
         address_of(dataset, column, plan),
         delta,
     )
 
 
-def _kept(plan: ValueChoicePlan) -> str:
+def _keeping_text(plan: ValueChoicePlan) -> str:
     (_least, _few), (chance, people), *_more = services.people_needed(plan)
     kept = _("A value of %(people)s people is kept with a chance of %(chance)s.")
     return kept % {"people": f"{people:,}", "chance": chance}

@@ -65,7 +65,7 @@ def _plan_context(dataset: Dataset, column: str, plan: ValueChoicePlan | None) -
         "plan": plan,
         "why_unpaid": services.why_unpaid(dataset, plan) if plan else "",
         "people": services.people_needed(plan) if plan else [],
-        "lone": lone_people.told(plan) if plan else "",
+        "lone": lone_people.keeping_odds(plan) if plan else "",
         "warning": services.warning(dataset, plan) if plan else "",
         "priced": prices.of(dataset, column, plan) if plan else None,
         "second_person": second_person.latest(dataset, column),

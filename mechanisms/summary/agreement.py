@@ -59,7 +59,7 @@ def agreed(
     moved = _least_move(quantiles, _sides(quantiles, cells, bounds, mean), has_room)
     moved = np.clip(_least_move(moved, nearest, allows), *cells)
     if values.whole:
-        moved = _whole(moved, bounds, mean)
+        moved = _integer_quantiles(moved, bounds, mean)
         deviation = np.maximum(deviation, least_deviation(*parts(moved, moved, bounds), SHARES, mean)[1])
     return moved, np.minimum(deviation, most_deviation(*parts(moved, moved, bounds), SHARES, mean))
 
@@ -70,7 +70,7 @@ def parts(lower: Floats, upper: Floats, bounds: Bounds) -> FloatPair:
     return np.hstack([first, lower]), np.hstack([upper, last])
 
 
-def _whole(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
+def _integer_quantiles(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
     """The nearest whole numbers that allow the mean, of quantiles that do; their cells begin and end at whole ones.
 
     Rounded down, the least mean that quantiles allow falls; rounded up, the largest one rises. These are a twentieth of

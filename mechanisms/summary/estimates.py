@@ -20,10 +20,10 @@ def estimates(plan: SummaryPlan, values: Integers) -> Summary:
     where that is public), quantiles rising, and each mean one that values in the cells told could have. Where that
     leaves an interval, the interval is made longer.
     """
-    return told(measured_rows(plan, values))
+    return of_rows(measured_rows(plan, values))
 
 
-def told(rows: RowEstimates) -> Summary:
+def of_rows(rows: RowEstimates) -> Summary:
     """From best linear estimates."""
     number, counts, variance, most = rows.number, rows.people, rows.number_variance, rows.most
     # Of each group with all of them together: as much of the noise as theirs has of it.

@@ -135,7 +135,7 @@ def _with_quantile(model: Model, own: ColumnExpectation, people: float) -> Colum
         np.ones(SIMULATED),
         np.full(SIMULATED, _number_variance(model, alone=False)),
     )
-    drawn = _drawn(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
+    drawn = _simulated(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
     cells = people * _spread_evenly(line) + drawn
     told = quantiles(cells, noise, line.edges, np.full(SIMULATED, reach(model.law)))
     middle = QUANTILES.index(1 / 2)
@@ -152,7 +152,7 @@ def _spread_evenly(line: LineColumn) -> Floats:
     return spread
 
 
-def _drawn(covariance: Floats) -> Floats:
+def _simulated(covariance: Floats) -> Floats:
     """(SIMULATED, n) noise with such a covariance (n, n), the same whenever it is asked for."""
     random = repeatable(sha256(b"noise to expect of a median").digest())
     # A little more, as sums that are known for certain leave no root.

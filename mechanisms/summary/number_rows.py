@@ -173,7 +173,7 @@ class _Column:
         low, high = np.minimum(ends.lower, point), np.maximum(ends.upper, point)
         low = np.where(first == last, low, reaching.lower)
         high = np.where(first == last, high, reaching.upper)
-        if self.line.has_whole_values:
+        if self.line.has_integer_values:
             low, high = np.floor(low), np.ceil(high)
         return Interval(reaching.estimate, *rising(low, high))
 
@@ -275,5 +275,5 @@ class _Column:
         edges = self.line.edges
         drawn = points(self.possible[:, :-1], edges)
         deviation = self._span / 2 * np.sqrt(self._moments[1])
-        values = Values((float(edges[0][0]), float(edges[1][-1])), self.line.has_whole_values)
+        values = Values((float(edges[0][0]), float(edges[1][-1])), self.line.has_integer_values)
         return agreed(drawn, cells_of(drawn, edges), values, self._middle, deviation)

@@ -61,7 +61,7 @@ class _Row(NamedTuple):
 
 def statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
     """Numbers of people, or of rows, first, then each column; differences are those from the first group."""
-    for number in _told(plan, summary):
+    for number in _statistics(plan, summary):
         is_of_rows = number.unit == PEOPLE and plan.loss.unit.counts_rows
         yield number._replace(unit=ROWS) if is_of_rows else number
 
@@ -87,7 +87,7 @@ def is_counted(number: Statistic) -> bool:
     return number.unit in (PEOPLE, ROWS)
 
 
-def _told(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
+def _statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
     rows = _rows(plan)
     for row in rows:
         yield _of(row, "number", PEOPLE, summary.number, (row.place,))

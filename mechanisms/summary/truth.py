@@ -5,7 +5,7 @@ from __future__ import annotations
 from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates, Steps, Summary
-from mechanisms.summary.estimates import told
+from mechanisms.summary.estimates import of_rows
 from mechanisms.summary.fusion import Model
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import rows_of
@@ -17,7 +17,7 @@ def true_summary(plan: SummaryPlan, values: Integers) -> Summary:
     Values are as they are counted: means by whole steps, quantiles spread evenly over each cell.
     """
     model = Model(plan)
-    exact = told(rows_of(model, values, law=None))
+    exact = of_rows(rows_of(model, values, law=None))
     return Summary(
         _alone(exact.number), _alone(exact.share), tuple(map(_column, exact.columns)), exact.levels
     )

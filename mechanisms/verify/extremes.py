@@ -58,7 +58,7 @@ def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
         yield Finding(WHAT, State.FAILED, fault) if fault else _sums(bundle, planned)
 
 
-def _told(looked_at: int, measured: int) -> str:
+def _bounds_text(looked_at: int, measured: int) -> str:
     among = f"{looked_at:,} of {measured:,} numbers"
     return f"{among} are no farther from what a table can have than noise goes but for a chance of 10^-12"
 
@@ -74,7 +74,7 @@ def _sums(bundle: Bundle, planned: Planned) -> Finding:
         if far > reach:
             fault = f"a number is {far:.6g} beyond what any table could have, and its noise goes {reach:.6g}"
             return Finding(WHAT, State.FAILED, fault)
-    return Finding(WHAT, State.HOLDS, _told(looked_at, bundle.measurement.size))
+    return Finding(WHAT, State.HOLDS, _bounds_text(looked_at, bundle.measurement.size))
 
 
 def _looked_at(part: NoisySums, ends: ExtremeEnds) -> int:
@@ -234,7 +234,7 @@ def _reports(bundle: Bundle, planned: Planned) -> Finding:
     less = np.where(shares < float(plan.other), rows * _divergence(shares, float(plan.other)), 0)
     fault = "a value is reported by more or fewer rows than chance allows, whatever their values are"
     is_beyond = bool((np.maximum(more, less) > surprise).any())
-    return Finding.of(WHAT, fault if is_beyond else "", _told(plan.categories, plan.categories))
+    return Finding.of(WHAT, fault if is_beyond else "", _bounds_text(plan.categories, plan.categories))
 
 
 def _divergence(shares: np.ndarray, chance: float) -> np.ndarray:
@@ -250,7 +250,7 @@ def _running_counts(bundle: Bundle, planned: Planned) -> Finding:
     surprise = math.log(2 * max(1, released.size) / CHANCE)
     fault = "a running count, or what a period adds to it, is farther below 0 than its noise goes"
     is_beyond = bool(too_low(plan, released, surprise).any())
-    return Finding.of(WHAT, fault if is_beyond else "", _told(released.size, released.size))
+    return Finding.of(WHAT, fault if is_beyond else "", _bounds_text(released.size, released.size))
 
 
 def too_low(plan: StreamPlan, released: np.ndarray, surprise: float) -> np.ndarray:

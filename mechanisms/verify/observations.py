@@ -92,7 +92,7 @@ def _source(bundle: Bundle, stem: str) -> _Source:
     layout = Layout.of([str(name) for name in table.columns], observed, aside, begins)
     known = _empty_fields(bundle.release["product"], table)
     empty = {
-        name: known.get(name, EmptyFields()).beside({*filter(ALIKE.fullmatch, table[name])})
+        name: known.get(name, EmptyFields()).without({*filter(ALIKE.fullmatch, table[name])})
         for name in layout.dimensions.values()
     }
     return _Source(stem, table, observed, layout, dataflow(stem, bundle_name(bundle)), empty)

@@ -41,7 +41,7 @@ def cell_ends(plan: SummaryPlan) -> dict[str, CellEnds]:
         names[name]: CellEnds(
             float(line.edges[1][0]),
             float(line.edges[0][-1]),
-            1.0 if line.has_whole_values else float(line.measured.step),
+            1.0 if line.has_integer_values else float(line.measured.step),
         )
         for name, line in plan.lines.items()
     }
@@ -173,10 +173,10 @@ def _rows(name: str, text: str) -> TableRows:
         parts = [_tex_rows(part) for part in text.split(r"\begin{longtable}")[1:]]
     else:
         parts = [rows_of(table) for table in tables_of(text) if "Table 1" in table]
-    return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _beside(beside)]
+    return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _single_row(beside)]
 
 
-def _beside(rows: Sequence[list[str]]) -> TableRows:
+def _single_row(rows: Sequence[list[str]]) -> TableRows:
     """One row of rows that are called alike; else each for itself."""
     if len({row[0] for row in rows}) > 1:
         return list(rows)

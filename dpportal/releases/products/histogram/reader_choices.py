@@ -129,7 +129,7 @@ class ChartForm(forms.Form):
         others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
 
-    def drawn(self) -> list[int]:
+    def shown_axes(self) -> list[int]:
         """The columns of a chart, in the order of its axes, groups and panels."""
         return [axis for axis in (*self.axes(), self.panels()) if axis is not None]
 
@@ -230,7 +230,7 @@ def figure(
     if form.on_map is not None:
         drawn, kept = map_figure(form, values, summed), [form.on_map]
     else:
-        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.drawn()
+        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.shown_axes()
     return {**drawn, "title": joint(",").join([drawn["title"], *form.picked_values(kept)])}
 
 
@@ -242,7 +242,7 @@ def _counts_figure(
     adjusted: np.ndarray | None,
 ) -> Json:
     domain, (_along, by), apart = form.domain, form.axes(), form.panels()
-    kept = form.drawn()
+    kept = form.shown_axes()
     picks = form.picks(kept)
     picked = np.ix_(*picks)
     table = np.rint(_over(values.reshape(domain.shape)[picked], kept))

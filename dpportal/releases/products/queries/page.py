@@ -22,7 +22,7 @@ from dpportal.releases.products.queries.parts import (
     parts_of,
 )
 from dpportal.releases.products.queries.strategy import strategy_figures
-from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.queries.words import label_text
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
@@ -88,7 +88,7 @@ def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     # Pages round to tenths: what was rounded before would often be rounded to the wrong one.
     numbers = [np.round(column, 6).tolist() for column in columns]
     return [
-        [place, said(label), *row]
+        [place, label_text(label), *row]
         for place, (label, *row) in enumerate(zip(labels, *numbers, strict=True), start=1)
     ]
 
@@ -105,7 +105,7 @@ def shown_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     for term, place in plan.workload.offsets():
         people[place] = WorkloadPart(term, place).counts_people()
     return [
-        [place, said(label), answer_shown(answer, margin, counted), margin_shown(margin, counted)]
+        [place, label_text(label), answer_shown(answer, margin, counted), margin_shown(margin, counted)]
         for place, (label, answer, margin, counted) in enumerate(
             zip(labels, answers, margins, people.tolist(), strict=True), start=1
         )

@@ -178,7 +178,9 @@ def no_total() -> Json:
     return {"text": _("none"), "sort": 0}
 
 
-def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None) -> CellNumber:
+def cell_number(
+    interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None
+) -> CellNumber:
     """One number of arrays of estimates."""
     value, lower, upper = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
     return CellNumber(value, lower, upper, style, math.nan if truth is None else float(truth.estimate[place]))
