@@ -55,13 +55,13 @@ def _priced(request: HttpRequest, dataset: Dataset, payload: BudgetInput) -> Pri
     if payload.release is not None:
         release = release_for(request, payload.release)
         _require_of(dataset, release.dataset_id)
-        return prices.of(release, drafts.plan_of(release)[1])
+        return prices.priced(release, drafts.plan_of(release)[1])
     if payload.stream is not None:
         stream = stream_for(request, payload.stream)
         _require_of(dataset, stream.dataset_id)
-        return stream_prices.of(stream, stream_drafts.plan_of(stream)[1])
+        return stream_prices.priced(stream, stream_drafts.plan_of(stream)[1])
     if payload.values is not None:
-        return value_prices.of(dataset, payload.values.column, planned(dataset, payload.values))
+        return value_prices.priced(dataset, payload.values.column, planned(dataset, payload.values))
     return None
 
 

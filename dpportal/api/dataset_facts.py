@@ -66,7 +66,7 @@ def choose_day(request: HttpRequest, dataset_id: UUID, payload: ErasureInput) ->
 
 
 def _erasure(dataset: Dataset) -> ErasureShown:
-    receipt = receipts.of(dataset.pk)
+    receipt = receipts.receipt_of(dataset.pk)
     return ErasureShown(
         day=dataset.erase_on,
         last_day=retention.last_day(dataset),

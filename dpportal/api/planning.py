@@ -188,7 +188,7 @@ def plan_shown(draft: Release) -> PlanShown:
         meaning=drafts.meaning_of(draft, draft.amount),
         error=rounded_error(planner.error_of(plan, draft)),
         error_label=str(planner.error_label(draft).title),
-        margin=str(prices.of(draft, plan).margin),
+        margin=str(prices.priced(draft, plan).margin),
         verdict=verdict.level.value if verdict else None,
         expectation=verdict.text if verdict else "",
         statement=promise_of_draft(draft, plan.loss, budget.delta, version),

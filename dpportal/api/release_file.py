@@ -276,12 +276,12 @@ def _uploaded(document: Json, folder: Path, by: User) -> Dataset:
     while (found := Dataset.objects.get(pk=draft.pk)).is_converting:
         time.sleep(POLL_SECONDS)
     if not found.has_records:
-        found = _earlier(found, by)
+        found = _dataset_of_table(found, by)
     found.right = Right.OWN
     return found
 
 
-def _earlier(upload: Dataset, by: User) -> Dataset:
+def _dataset_of_table(upload: Dataset, by: User) -> Dataset:
     """The dataset that has the table of an upload already. The upload, of no use to anybody, is taken off the list.
 
     Raises ReleaseFileError where the file is no table, or the records of that dataset were deleted.

@@ -118,7 +118,7 @@ def stream_token(request: HttpRequest, stream_id: UUID) -> object:
     """
     stream = stream_for(request, stream_id)
     with transaction.atomic():
-        made_with = tokens.held(token_of(request))
+        made_with = tokens.locked_token(token_of(request))
         token = services.renew_token(stream, current_user(request), made_with)
     return Status(201, TokenShown(token=token))
 

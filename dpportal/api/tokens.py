@@ -54,7 +54,7 @@ def revoke(token: ApiToken, by: User) -> bool:
     return True
 
 
-def held(token: ApiToken) -> ApiToken:
+def locked_token(token: ApiToken) -> ApiToken:
     """A token that was let in, kept from being revoked until the caller's transaction ends.
 
     Raises AuthenticationError if that has happened meanwhile.
@@ -65,7 +65,7 @@ def held(token: ApiToken) -> ApiToken:
     return own
 
 
-def of(text: str) -> ApiToken | None:
+def working_token(text: str) -> ApiToken | None:
     """The token that was sent, if it works, and nothing is to be done by its person before."""
     token = _working(text)
     return token if token and not _waits_for(token.by) else None

@@ -66,7 +66,7 @@ def _ask(question: ApprovalQuestion, by: User) -> Approval:
     waiting.update(state=ApprovalState.REPLACED, answered_at=timezone.now())
     approval = _stored(question, by)
     audit.record(by, "asked for a second person", approval, approval.recorded)
-    mailing.write(_addresses(_others(by)), _("A second person is asked for"), question.summary)
+    mailing.write(_addresses(_other_administrators(by)), _("A second person is asked for"), question.summary)
     return approval
 
 
@@ -241,7 +241,7 @@ def _tell(approval: Approval, text: str) -> None:
     mailing.write([approval.by.email], subject, f"{approval.summary}\n\n{text}")
 
 
-def _others(by: User) -> QuerySet[User]:
+def _other_administrators(by: User) -> QuerySet[User]:
     return User.objects.administrators().exclude(pk=by.pk)
 
 

@@ -46,9 +46,9 @@ def oembed(request: HttpRequest) -> HttpResponse:
     if not address:
         return _refused(400, _("Name the address of a published chart, or of its page, as “url”."))
     try:
-        width = _least(request, "maxwidth", WIDTH)
+        width = _room_for(request, "maxwidth", WIDTH)
         publication, frame, needed = _embedded(request, address, width)
-        height = _least(request, "maxheight", needed)
+        height = _room_for(request, "maxheight", needed)
     except ValueError:
         return _refused(400, _("Give “maxwidth” and “maxheight” as whole numbers of pixels from 1."))
     except Http404:
@@ -114,7 +114,7 @@ def _resolved(address: str, host: str) -> tuple[ResolverMatch, str]:
         raise Http404 from None
 
 
-def _least(request: HttpRequest, name: str, usual: int) -> int:
+def _room_for(request: HttpRequest, name: str, usual: int) -> int:
     """What a site has room for, where that is less than usual. Raises ValueError for what is no number of pixels."""
     text = request.GET.get(name, "")
     if not text:

@@ -46,7 +46,7 @@ def means_figure(
         )  # fmt: skip
     figure.add_scatter(
         name=_("Mean"), x=names, y=_numbers(mean), mode="markers",
-        marker={"color": "var(--noisy)", "size": 7}, hovertext=_between(low, high, decimals),
+        marker={"color": "var(--noisy)", "size": 7}, hovertext=_interval_texts(low, high, decimals),
         error_y=whiskers(_numbers(mean - low), _numbers(high - mean)),
         hovertemplate="%{x}<br><b>%{y}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
@@ -62,7 +62,7 @@ def means_figure(
     return finished(figure, title=title, caption=caption, display=UNORDERED)
 
 
-def _between(low: Floats, high: Floats, decimals: int) -> list[str]:
+def _interval_texts(low: Floats, high: Floats, decimals: int) -> list[str]:
     """The intervals in words."""
     return [
         _("%(low)s to %(high)s") % {"low": f"{a:,.{decimals}f}", "high": f"{b:,.{decimals}f}"}

@@ -47,14 +47,14 @@ class DatasetKey(models.Model):
             raise (KeyMissingFault(fault.key) if fault.key else FileChangedFault()) from None
 
 
-def of(dataset_id: UUID) -> DatasetKey | None:
+def key_of(dataset_id: UUID) -> DatasetKey | None:
     """A dataset's key; None if it never had one, or if that was destroyed."""
     return DatasetKey.objects.filter(pk=dataset_id).first()
 
 
 def opened(dataset_id: UUID) -> bytes | None:
     """A dataset's key; None if it has none. Raises KeyMissingFault or FileChangedFault."""
-    known = of(dataset_id)
+    known = key_of(dataset_id)
     return None if known is None else known.unwrapped()
 
 
@@ -63,7 +63,7 @@ def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
 
     Raises KeyMissingFault.
     """
-    known = of(dataset_id)
+    known = key_of(dataset_id)
     if known is None:
         try:
             wrapped = settings.MASTER_KEYS.seal(new_key(), bound_to=_name(dataset_id))

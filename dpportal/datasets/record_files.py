@@ -72,7 +72,7 @@ def waiting_lines(name: str) -> Iterator[TextIO]:
 
 def _with_key(path: Path, name: str) -> FilePath:
     """A stored file with what opens it; one of an earlier version, or that came past the portal, is not sealed."""
-    key = keys.of(sealing.owner_of(name))
+    key = keys.key_of(sealing.owner_of(name))
     if not is_sealed(path):
         if key and key.is_for_all and not name.endswith(sealing.ORIGINAL):
             raise FileChangedFault

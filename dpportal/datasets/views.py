@@ -167,7 +167,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "who": Protection.of(domain),
         "last_day": retention.last_day(dataset),
         "days_left": retention.days_left(dataset),
-        "receipt": receipts.of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
+        "receipt": receipts.receipt_of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
         "database_vendor": connection.vendor,
         "erases_soon": retention.is_near(dataset),
         **(first_question(dataset) if dataset.asks_for_unit else {}),

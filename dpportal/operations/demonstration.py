@@ -108,7 +108,7 @@ def go_on() -> Dataset | None:
     """Do the next step, if one is left and nobody else is at it; the dataset, once all is ready."""
     if not demo_marker.is_pending():
         return Dataset.objects.filter(name=NAME).first()
-    with demo_marker.alone() as alone:
+    with demo_marker.alone_at_step() as alone:
         return _next_step() if alone and demo_marker.is_pending() else None
 
 

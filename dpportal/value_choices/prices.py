@@ -19,7 +19,7 @@ from dpportal.value_choices.models import ValueChoice, stored_title
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 
-def of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
+def priced(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
     """For the request of a budget. Instead of a margin it says which values would be kept."""
     amount, delta = services.costs(plan)
     return PricedDraft(

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain, Integer
-from mechanisms.moments.estimates import Interval, about, within
+from mechanisms.moments.estimates import Interval, cut_to, with_estimate
 from mechanisms.moments.ratios import linear
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import RowEstimates, measured_rows
@@ -61,4 +61,4 @@ class PickedGroups:
 
     def _interval(self, estimate: Floats, number: Floats, variance: Floats) -> Interval:
         told = linear(number, variance, self.rows.reaches[self.row])
-        return about(estimate, within(told, 0, self.rows.most), 0, self.rows.most)
+        return with_estimate(estimate, cut_to(told, 0, self.rows.most), 0, self.rows.most)

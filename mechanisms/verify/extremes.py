@@ -70,7 +70,7 @@ def _sums(bundle: Bundle, planned: Planned) -> Finding:
     looked_at = sum(map(_looked_at, parts, ends))
     surprise = math.log(2 * max(1, looked_at) / CHANCE)
     for part, own in zip(parts, ends, strict=True):
-        far, reach = _beyond(part.values, *own), farthest(part.law, surprise) + ROUNDED_DOWN
+        far, reach = _farthest_excess(part.values, *own), farthest(part.law, surprise) + ROUNDED_DOWN
         if far > reach:
             fault = f"a number is {far:.6g} beyond what any table could have, and its noise goes {reach:.6g}"
             return Finding(WHAT, State.FAILED, fault)
@@ -83,7 +83,7 @@ def _looked_at(part: NoisySums, ends: ExtremeEnds) -> int:
     return int(np.broadcast_to(are_bounded, part.values.shape).sum())
 
 
-def _beyond(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+def _farthest_excess(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """How far the number is beyond its ends that is farthest. Of 10^8 cells with the same ends no copy is made."""
     if low.ndim == high.ndim == 0:
         return max(float(low) - float(values.min()), float(values.max()) - float(high))

@@ -18,7 +18,7 @@ from mechanisms.moments.reading import reading
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import STREAM, Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.json_values import as_written, leaves, same
+from mechanisms.verify.json_values import as_written, is_same, leaves
 from mechanisms.verify.planned import Planned
 
 WHAT, STATED, DISCLOSED = "release.json", "stated", "disclosure"
@@ -190,7 +190,7 @@ def _fault(bundle: Bundle, planned: Planned) -> str:
         return "its format is another one"
     if release["product"] == "means":
         own = [reading(planned.stated, column) for column in planned.stated.columns]
-        if not same(release.get("readings"), own):
+        if not is_same(release.get("readings"), own):
             return "it has other readings"
     return _fault_of_columns(bundle, planned) or _fault_of_sizes(bundle)
 
@@ -209,7 +209,7 @@ def _fault_of_form(bundle: Bundle, planned: Planned) -> str:
     if bundle.content(WHAT) != as_written(release):
         return "it is written otherwise than a portal writes it"
     own = loss_text(planned.stated.loss, release[DISCLOSED].get(CHOSEN, []))
-    return "" if same(release["loss"], own) else "it says another loss than the plan"
+    return "" if is_same(release["loss"], own) else "it says another loss than the plan"
 
 
 def _entries(product: str) -> tuple[set[str], set[str]]:
@@ -260,7 +260,7 @@ def _disclosure(release: JsonObject, planned: Planned) -> Finding:
     delta = float(implied.get("delta", 1e-6)) if loss.definition is Definition.ZCDP else 0.0
     own = Disclosure(loss, delta, plan.mechanism, law, whole, total).facts()
     own["software"]["version"] = stated.get("software", {}).get("version")
-    other = next((name for name in own if not same(stated.get(name), own[name])), "")
+    other = next((name for name in own if not is_same(stated.get(name), own[name])), "")
     other = other or next(iter(set(stated) - set(own)), "")
     # Running counts have it here alone.
     if not other and "domain" in release and chosen != release["domain"].get(CHOSEN):

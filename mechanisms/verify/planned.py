@@ -33,7 +33,7 @@ from mechanisms.summary.plan import SummaryPlan
 from mechanisms.verify import strategy
 from mechanisms.verify.bundle import STREAM, Bundle, BundleError
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.json_values import leaves, same
+from mechanisms.verify.json_values import is_same, leaves
 from mechanisms.verify.uploads import uploaded
 
 WHAT = "plan"
@@ -77,7 +77,7 @@ def check(bundle: Bundle, planned: Planned | None) -> Iterator[Finding]:
     if planned.again is None:
         yield strategy.check(bundle, planned.stated)
         return
-    others = _others(planned)
+    others = _differing_entries(planned)
     worded = "" if is_sure else next((path for path in others if _is_aside(path, ASIDE)), "")
     if worded:
         yield Finding.by_version(WHAT, f"another {worded} than this version's", is_sure=False)
@@ -88,11 +88,11 @@ def check(bundle: Bundle, planned: Planned | None) -> Iterator[Finding]:
     )
 
 
-def _others(planned: Planned) -> list[str]:
+def _differing_entries(planned: Planned) -> list[str]:
     """The entries in which a plan is not the one that is made anew."""
     own = {path: value for path, value in leaves(_as_json(planned.again)) if not _is_aside(path, CHOSEN)}
     theirs = {path: value for path, value in leaves(_as_json(planned.stated)) if not _is_aside(path, CHOSEN)}
-    return [path for path in {**own, **theirs} if not same(theirs.get(path), own.get(path))]
+    return [path for path in {**own, **theirs} if not is_same(theirs.get(path), own.get(path))]
 
 
 def _as_json(plan: Any) -> JsonObject:
@@ -117,13 +117,13 @@ def _means(value: JsonObject) -> Planned:
     public_number = is_public and plan.groups.size == 1
     allowed = bases_for(plan.loss.definition, plan.degree, public_number=public_number)
 
-    def again(column: ColumnPlan) -> ColumnPlan:
+    def base_of(column: ColumnPlan) -> ColumnPlan:
         """Which of the bases is taken depends on room for sums alone; what it moves and its noise do not."""
         basis = column.basis if column.basis in allowed else allowed[-1]
         moved = replace(column, basis=basis).moved(plan.degree, plan.loss.unit)
         return replace(column, basis=basis, sensitivity=moved, noise=law_for(share, moved))
 
-    columns = tuple(map(again, plan.columns))
+    columns = tuple(map(base_of, plan.columns))
     said = explanation(columns, plan.degree, plan.loss.unit)
     total = plan.total if is_public and (plan.total or 0) >= 0 else None
     return Planned(plan, replace(plan, columns=columns, explanation=said, total=total))

@@ -93,14 +93,16 @@ def _strange_in(cell: str, lines: pd.DataFrame, ends: CellEnds | None = None) ->
 
 def _lines(summary: pd.DataFrame, column: str, row: str, group: str) -> pd.DataFrame:
     """The lines of the summary that a cell shows, in its order."""
-    chosen = summary[_of(summary, group) & (summary["column"] == column) & (summary["reference"] == "")]
+    chosen = summary[
+        _is_of_group(summary, group) & (summary["column"] == column) & (summary["reference"] == "")
+    ]
     if row not in _STATISTICS:
         return chosen[chosen["value"] == row]
     order = [chosen[chosen["statistic"] == name] for name in _STATISTICS[row]]
     return pd.concat(order)
 
 
-def _of(lines: pd.DataFrame, group: str) -> pd.Series:
+def _is_of_group(lines: pd.DataFrame, group: str) -> pd.Series:
     """Which lines are a group's, or everybody's."""
     if group == _EVERYBODY:
         return lines["whose"] == "everybody"
@@ -157,7 +159,7 @@ def _strange_people(cells: Sequence[str], groups: Sequence[str], summary: pd.Dat
     strange: list[str] = []
     # A page has a further column for bars.
     for cell, group in zip(filter(_NUMBER.search, cells), groups, strict=False):
-        own = people[_of(people, group)]
+        own = people[_is_of_group(people, group)]
         if len(own) == 1:
             strange += _strange_in(cell, own)
     return strange

@@ -190,7 +190,7 @@ def _step_parts(own: Quantities) -> list[int]:
     return [part for step in steps for part in (step.numerator, step.denominator)]
 
 
-def _most(own: Quantities, place: str) -> list[float]:
+def _largest(own: Quantities, place: str) -> list[float]:
     values = own.column(place)
     return [np.nanmax(values)] if len(values) else []
 
@@ -301,7 +301,7 @@ _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "plan": _leaf,
     "lines": _lines,
     "column": lambda own, place: own.column(place),
-    "most": _most,
+    "most": _largest,
     "scale": lambda own, place: [
         *own.column(place),
         *([] if np.nanmax(own.column(place), initial=0.0) > 0 else [1.0]),

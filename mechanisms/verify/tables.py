@@ -11,7 +11,7 @@ from mechanisms import registry
 from mechanisms.domain import MISSING_LABEL, Domain
 from mechanisms.matrix.mechanism import QueryResult
 from mechanisms.matrix.query_columns import query_columns, query_frame
-from mechanisms.moments.estimates import ColumnEstimates, Interval, by_groups, together
+from mechanisms.moments.estimates import ColumnEstimates, Interval, added_up, by_groups
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
@@ -162,7 +162,7 @@ def _means(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     yield csv_file.compared(
         bundle, "totals.csv", _statistics(plan, by_groups(plan, sums), _labels(plan.groups))
     )
-    if in_all := together(plan, sums):
+    if in_all := added_up(plan, sums):
         yield csv_file.compared(bundle, "in_all.csv", _statistics(plan, in_all, {}))
     if plan.groups.attributes:
         yield _codebook(bundle, plan.groups)

@@ -295,7 +295,7 @@ def test_the_sweep_leaves_pieces_and_their_key_while_the_upload_goes_on(
     place = sender.begun()["Location"]
     sender.piece(place, 0, CONTENT[:HALF])
     sweeping.sweep_files()
-    assert keys.of(BegunUpload.objects.get().pk) is not None
+    assert keys.key_of(BegunUpload.objects.get().pk) is not None
     assert sender.piece(place, HALF, CONTENT[HALF:]).status_code == 204
     sweeping.sweep_files()
     CONVERSIONS.run(Dataset.objects.get().pk)

@@ -206,7 +206,7 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     domain, on_map = form.domain, form.on_map
     assert on_map is not None
     picks = form.picks([on_map])
-    counts = _over(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
+    counts = _marginal(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
     drawn = area_figure(
@@ -245,7 +245,7 @@ def _counts_figure(
     kept = form.shown_axes()
     picks = form.picks(kept)
     picked = np.ix_(*picks)
-    table = np.rint(_over(values.reshape(domain.shape)[picked], kept))
+    table = np.rint(_marginal(values.reshape(domain.shape)[picked], kept))
     one_page = apart is None or len(pages_of(domain.attributes[apart])) == 1
     axes = kept if one_page else kept[:-1]
     drawn = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
@@ -255,7 +255,7 @@ def _counts_figure(
     shape = drawn.attributes[0].size, groups.size if groups else 1, -1
     cells, other = drawn.of(table).reshape(shape), None
     if adjusted is not None:
-        other = drawn.of(_over(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
+        other = drawn.of(_marginal(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
     chosen = ChosenCounts(
         drawn.attributes[0],
         groups,
@@ -313,7 +313,7 @@ def _half_width(total: CellSum | None) -> int | None:
     return None if total is None or total.half_width is None else int(np.ceil(total.half_width))
 
 
-def _over(box: np.ndarray, axes: list[int]) -> Floats:
+def _marginal(box: np.ndarray, axes: list[int]) -> Floats:
     """The columns that are kept, in that order; the others added up."""
     rest = tuple(axis for axis in range(box.ndim) if axis not in axes)
     table = np.asarray(box.sum(axis=rest), dtype=np.float64)

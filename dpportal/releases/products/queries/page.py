@@ -10,7 +10,7 @@ import numpy as np
 
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import together
+from dpportal.platform.listed_names import in_sentence
 from dpportal.publications.extremes import extremes
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.parts import (
@@ -56,7 +56,7 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
     """Of how many answers, and the largest one with its margin where it is certain which one that is."""
-    shown = {"columns": together(list(read_aloud(plan.domain.shown_names).values()))}
+    shown = {"columns": in_sentence(list(read_aloud(plan.domain.shown_names).values()))}
     # Noise on whole numbers lies beyond a half-width by up to one person.
     reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
     top = extremes(result.answers - reach, result.answers + reach).highest
