@@ -16,11 +16,12 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from django.db import transaction
+from django.db.models import F, OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from dpportal.history import chain
 from dpportal.history.canonical import CanonicalValue
-from dpportal.history.models import Imprint
+from dpportal.history.models import Imprint, Link
 from dpportal.platform.keyed import keyed_digest
 from dpportal.platform.sealed import UndecryptableValue
 
@@ -112,8 +113,14 @@ def _keep(lines: list[Imprint]) -> None:
 
 
 def newest_of(kind: ImprintKind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
-    """What the newest lines say of these things, or of all; empty of one that is gone."""
-    lines = Imprint.objects.filter(kind=kind.name).order_by("pk")
+    """What the newest lines say of these things, or of all; empty of one that is gone.
+
+    The newest by their places in the chain: whoever has the database can have it number rows in any order.
+    """
+    links = Link.objects.filter(event=LINE.event, line=OuterRef("pk")).values("position")
+    lines = Imprint.objects.filter(kind=kind.name).annotate(place=Subquery(links))
+    # On PostgreSQL a line has no place before its transaction ends.
+    lines = lines.order_by(F("place").asc(nulls_last=True), "pk")
     if subjects is not None:
         lines = lines.filter(subject__in=subjects)
     return dict(lines.values_list("subject", "digests").iterator(chunk_size=1000))
