@@ -100,7 +100,6 @@ def test_a_method_is_one_file_one_line_and_its_tests(project: Path) -> None:
     lint(project, own, its_tests)
     asked = ["tests/mechanisms/histogram", "tests/mechanisms/test_registry.py"]
     assert passed(project, asked, "coarse or gone_through or registry") >= {"test_coarse", "test_stepwise"}
-    assert "test_invariants" in passed(project, ["tests/mechanisms"], "coarse-histogram")
     assert passed(project, OF_ALL, "test")
 
 
