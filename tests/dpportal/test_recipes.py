@@ -103,26 +103,6 @@ def test_a_method_is_one_file_one_line_and_its_tests(project: Path) -> None:
     assert passed(project, OF_ALL, "test")
 
 
-@pytest.mark.slow
-def test_a_page_is_a_view_an_address_and_a_template(project: Path) -> None:
-    """What is asked of every address and template is content with it."""
-    view, address, template = blocks("A page")
-    (project / "dpportal/datasets/outline_views.py").write_text(textwrap.dedent(view))
-    (project / "templates/datasets/outline.html").write_text(textwrap.dedent(template))
-    insert(
-        project / "dpportal/datasets/urls.py",
-        ("    receipt_views,", "    outline_views,\n"),
-        ('    path("<uuid:dataset_id>/edit/"', f"    {address.strip()},\n"),
-    )
-    lint(project, "dpportal/datasets/outline_views.py", "dpportal/datasets/urls.py")
-    asked = ["tests/dpportal/accounts/test_doors.py"]
-    asked += [
-        f"tests/dpportal/test_{name}.py" for name in ("map", "templates", "public_work", "translations")
-    ]
-    assert passed(project, asked, "test") >= {"test_doors", "test_map", "test_templates"}
-    assert passed(project, OF_ALL, "test")
-
-
 @pytest.fixture
 def outline(settings: Any, tmp_path: Path) -> Iterator[str]:
     """The page of the recipe is among the others; its name."""
