@@ -219,10 +219,10 @@ USE_THOUSAND_SEPARATOR = False
 STATIC_URL = "static/"
 STATIC_ROOT = DATA_DIR / "static"
 # Where the framework of the API has its viewer; to import it here would read settings that are not complete.
-_found = find_spec("ninja")
-if _found is None or _found.origin is None:
+_located = find_spec("ninja")
+if _located is None or _located.origin is None:
     raise ImproperlyConfigured("django-ninja is not installed. Run: pip install -r requirements.txt")
-_ninja = Path(_found.origin).parent
+_ninja = Path(_located.origin).parent
 STATICFILES_DIRS = [
     BASE_DIR / "static",
     ("plotly", Path(plotly.__file__).parent / "package_data"),

@@ -29,7 +29,7 @@ class CellSum:
     ends: tuple[float, float] | None = None
 
     @property
-    def whole(self) -> CellSum:
+    def rounded(self) -> CellSum:
         """The same in whole rows, with a margin that holds the truth as this one does."""
         near = round(self.estimate)
         half = None if self.half_width is None else math.ceil(self.half_width + abs(self.estimate - near))
@@ -60,7 +60,7 @@ def summed(values: np.ndarray, shape: Sequence[int], picks: Picks) -> float:
     """The sum of the values in the box. values: (n,) in C order, n = the product of the shape."""
     box = values.reshape(tuple(shape))
     for axis, places in enumerate(picks):
-        box = box[(slice(None),) * axis + (_together(places),)]
+        box = box[(slice(None),) * axis + (_as_slice(places),)]
     # Whole numbers as whole numbers: of 10^8 cells a copy as floats would take 0.8 GB.
     return float(box.sum())
 
@@ -72,7 +72,7 @@ def flags(shape: Sequence[int], picks: Picks) -> Flags:
     return inside.ravel()
 
 
-def _together(places: Integers) -> Integers | slice:
+def _as_slice(places: Integers) -> Integers | slice:
     """Neighbouring places as a slice, which needs no copy."""
     if places.size and places[-1] - places[0] + 1 == places.size:
         return slice(int(places[0]), int(places[-1]) + 1)

@@ -92,7 +92,7 @@ def _raise_largest_fractions(fraction: np.ndarray, positive: np.ndarray, room: i
     """1 for the `room` largest positive fractions of positive values, 0 elsewhere."""
     raised = np.zeros(fraction.size, dtype=np.int64)
     candidates = np.flatnonzero(positive & (fraction > 0))
-    raised[_first(candidates, -fraction, room)] = 1
+    raised[_least_candidates(candidates, -fraction, room)] = 1
     return raised
 
 
@@ -111,7 +111,7 @@ def _spread(start: np.ndarray, steps: int, cap: np.ndarray | None) -> np.ndarray
     height = _highest(lambda h: int(filled(h).sum()) <= steps, int(level.min()), int(level.max()) + steps + 1)
     taken = filled(height)
     open_entries = level <= height if cap is None else (level <= height) & (taken < cap)
-    last = _first(np.flatnonzero(open_entries), start - level, steps - int(taken.sum()))
+    last = _least_candidates(np.flatnonzero(open_entries), start - level, steps - int(taken.sum()))
     taken[last] += 1
     return taken
 
@@ -124,7 +124,7 @@ def _highest(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _first(candidates: np.ndarray, key: np.ndarray, number: int) -> np.ndarray:
+def _least_candidates(candidates: np.ndarray, key: np.ndarray, number: int) -> np.ndarray:
     """The `number` candidates of least key; equals in an order fixed by the length of `key` alone."""
     if number >= candidates.size:
         return candidates

@@ -53,7 +53,7 @@ def _bounded(rho: float, false_alarms: tuple[float, ...], whole_orders: bool) ->
     a = np.array(false_alarms)
     inside = (a > 0) & (a < 1)
     low, high = np.where(inside, a, 0.0), np.where(inside, 1.0, 0.0)
-    orders = _whole() if whole_orders else np.union1d(_whole(), _between())
+    orders = _integer_orders() if whole_orders else np.union1d(_integer_orders(), _orders_between())
     for _step in range(_HALVINGS):
         middle = (low + high) / 2
         holds = np.ones(len(a), dtype=bool)
@@ -62,11 +62,11 @@ def _bounded(rho: float, false_alarms: tuple[float, ...], whole_orders: bool) ->
     return tuple(np.where(a >= 1, 1.0, np.where(a <= 0, 0.0, high)).tolist())
 
 
-def _whole() -> Floats:
+def _integer_orders() -> Floats:
     return np.unique(np.rint(np.geomspace(2, _LARGEST, _ORDERS)))
 
 
-def _between() -> Floats:
+def _orders_between() -> Floats:
     orders: Floats = 1 + np.geomspace(_NEAR_ONE, _LARGEST, _ORDERS)
     return orders
 

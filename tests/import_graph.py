@@ -19,6 +19,27 @@ def graph_of(package: str, *, for_types: bool = True) -> Graph:
     return {name: _imported(name, path, known, for_types) - {name} for name, path in known.items()}
 
 
+def between_packages(graph: Graph) -> Graph:
+    """Each package with those beside it, in the same parent, that a module of it imports."""
+    packages = {parent for name in graph if (parent := name.rpartition(".")[0]) in graph}
+    found: Graph = {name: set() for name in packages}
+    for name, others in graph.items():
+        for other in others:
+            own, its = _apart(name, other)
+            if {own, its} <= packages:
+                found[own].add(its)
+    return found
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """The first parents that two modules do not share; empty where one of them is a parent of the other."""
+    names, others = one.split("."), other.split(".")
+    for depth, (own, its) in enumerate(zip(names, others, strict=False), 1):
+        if own != its:
+            return ".".join(names[:depth]), ".".join(others[:depth])
+    return "", ""
+
+
 def _imported(name: str, path: Path, known: dict[str, Path], for_types: bool) -> set[str]:
     found = set()
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]

@@ -1,9 +1,12 @@
-"""Names of modules and classes are the field's or the framework's, and so are those of templates and addresses."""
+"""Names of modules, classes, functions and arguments are the field's, and so are those of templates and addresses."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -14,13 +17,23 @@ STRANGE = set("told said found kept whole made asked wanted beside elsewhere ane
 MODULES_OF_THE_TERM = {"mechanisms/microdata/whole_rows.py"}
 CLASSES_OF_THE_TERM = {"WholeRows"}
 
-# A call of asyncio, terms of mathematics, and names from before the rule: no new one comes in.
-FUNCTIONS_FROM_BEFORE = {
-    *("connection_made", "split_whole_rows", "of_whole_rows", "whole_orders", "has_whole_values", "is_whole"),
-    *("asked", "beside", "drawn", "found", "kept", "made", "said", "told", "wanted", "whole"),
-    *("are_said", "drawn_cells", "drawn_lines", "drawn_small", "drawn_values", "kept_columns", "most_drawn"),
-    "whole_loss",
+# A call of asyncio, terms of mathematics, and what others call: the client's attribute is the API's field.
+FUNCTIONS_OF_THE_TERM = {
+    *("connection_made", "split_whole_rows", "of_whole_rows", "whole_orders", "kept"),
 }
+ARGUMENTS_OF_THE_TERM = {"whole_orders"}
+
+
+@cache
+def trees(folder: str) -> dict[Path, ast.Module]:
+    return {path: ast.parse((ROOT / path).read_text()) for path in modules(folder)}
+
+
+def functions(folder: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for tree in trees(folder).values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield node
 
 
 def strange(name: str) -> set[str]:
@@ -37,22 +50,42 @@ def test_no_module_has_a_strange_word(folder: str) -> None:
 def test_no_class_has_a_strange_word(folder: str) -> None:
     named = {
         node.name
-        for path in modules(folder)
-        for node in ast.walk(ast.parse((ROOT / path).read_text()))
+        for tree in trees(folder).values()
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and strange(node.name)
     }
     assert named <= CLASSES_OF_THE_TERM
 
 
 @pytest.mark.parametrize("folder", ["dpportal", "mechanisms"])
-def test_no_further_function_has_a_strange_word(folder: str) -> None:
+def test_no_function_has_a_strange_word(folder: str) -> None:
+    named = {node.name.lstrip("_") for node in functions(folder) if strange(node.name)}
+    assert named <= FUNCTIONS_OF_THE_TERM
+
+
+@pytest.mark.parametrize("folder", ["dpportal", "mechanisms"])
+def test_no_argument_has_a_strange_word(folder: str) -> None:
     named = {
-        node.name.lstrip("_")
-        for path in modules(folder)
-        for node in ast.walk(ast.parse((ROOT / path).read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and strange(node.name)
+        each.arg
+        for node in functions(folder)
+        for given in (node.args,)
+        for each in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+        if each is not None and strange(each.arg)
     }
-    assert named <= FUNCTIONS_FROM_BEFORE
+    assert named <= ARGUMENTS_OF_THE_TERM
+
+
+@pytest.mark.parametrize("folder", ["dpportal", "mechanisms"])
+def test_no_variable_of_a_module_has_a_strange_word(folder: str) -> None:
+    named = {
+        f"{path}: {node.id}"
+        for path, tree in trees(folder).items()
+        for statement in tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and strange(node.id)
+    }
+    assert named == set()
 
 
 def test_no_template_has_a_strange_word() -> None:

@@ -29,10 +29,10 @@ def client_address(request: HttpRequest) -> str | None:
 
 def comes_from_proxy(request: HttpRequest) -> bool:
     """Whether a declared proxy sent it, whose X-Forwarded headers are believed."""
-    return within(request.META.get("REMOTE_ADDR", ""), settings.PROXIES)
+    return is_in_networks(request.META.get("REMOTE_ADDR", ""), settings.PROXIES)
 
 
-def within(address: str | None, networks: Iterable[IPNetwork]) -> bool:
+def is_in_networks(address: str | None, networks: Iterable[IPNetwork]) -> bool:
     """Whether an address is in one of the networks; nobody's is in none."""
     return _is_within(read_address(address or ""), networks)
 

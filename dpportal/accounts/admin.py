@@ -266,5 +266,5 @@ class AuditEntryAdmin(ReadOnlyAdmin[AuditEntry]):
         response["Content-Disposition"] = 'attachment; filename="audit.jsonl"'
         for entry in entries.select_related("by").iterator(chunk_size=1000):
             person = entry.by.get_username() if entry.by else None
-            response.write(json.dumps({"person": person, **audit.LINE.said(entry)}) + "\n")
+            response.write(json.dumps({"person": person, **audit.LINE.content_of(entry)}) + "\n")
         return response

@@ -22,9 +22,9 @@ def clause(template: str, **values: object) -> str:
     return template % {name: str(value) for name, value in values.items()}
 
 
-def clauses(*said: str) -> str:
+def clauses(*text: str) -> str:
     """Several, of which those are left out that say nothing."""
-    return _BETWEEN.join(filter(None, said))
+    return _BETWEEN.join(filter(None, text))
 
 
 def shown(detail: str) -> str:

@@ -35,10 +35,10 @@ SYSTEMS = {
 def browser_family(request: HttpRequest) -> str:
     """Such as "Firefox, Windows"; what is not known is not repeated."""
     agent = request.headers.get("User-Agent", "")
-    family = _first(FAMILIES, agent) or _("Another program")
-    system = _first(SYSTEMS, agent)
+    family = _name_in(FAMILIES, agent) or _("Another program")
+    system = _name_in(SYSTEMS, agent)
     return f"{family}{joint(',')}{system}" if system else family
 
 
-def _first(names: dict[str, str], agent: str) -> str:
+def _name_in(names: dict[str, str], agent: str) -> str:
     return next((name for mark, name in names.items() if mark in agent), "")

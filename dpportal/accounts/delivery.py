@@ -34,7 +34,7 @@ REFUSALS = (SMTPRecipientsRefused, SMTPSenderRefused, SMTPDataError, ValueError)
 FAULTS = (SMTPException, OSError, SoftTimeLimitExceeded, ValueError)
 
 
-def due() -> QuerySet[OutgoingMail]:
+def due_mail() -> QuerySet[OutgoingMail]:
     """Mail that was not tried, or whose time has come again."""
     return OutgoingMail.objects.filter(due_at__lte=Now())
 
@@ -56,14 +56,14 @@ def deliver_due() -> bool:
         MailHint.objects.update_or_create(pk=MailHint.ONLY, defaults=later)
         return False
     MailHint.objects.all().delete()
-    return due().exists()
+    return due_mail().exists()
 
 
 def _claim() -> OutgoingMail | None:
     """Take the oldest that is due for one attempt; whoever comes meanwhile finds it not due."""
-    while mail := due().order_by("due_at", "pk").first():
+    while mail := due_mail().order_by("due_at", "pk").first():
         again = from_now(PAUSE_SECONDS * 2**mail.attempts)
-        taken = due().filter(pk=mail.pk, attempts=mail.attempts)
+        taken = due_mail().filter(pk=mail.pk, attempts=mail.attempts)
         if taken.update(attempts=F("attempts") + 1, due_at=again):
             mail.attempts += 1
             return mail

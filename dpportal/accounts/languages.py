@@ -30,7 +30,7 @@ class PersonLanguage(Middleware):
     """Speaks the language that the person chose; Django's own middleware has chosen one for whoever did not."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if language := _own(request):
+        if language := _chosen_language(request):
             translation.activate(language)
             request.LANGUAGE_CODE = language
         response = self.get_response(request)
@@ -52,7 +52,7 @@ def named_language(request: HttpRequest) -> str:
     return settings.LANGUAGE_CODE
 
 
-def _own(request: HttpRequest) -> str:
+def _chosen_language(request: HttpRequest) -> str:
     if request.path.startswith(PROGRAMS) and request.path not in READ_BY_PEOPLE:
         return settings.LANGUAGE_CODE
     return request.user.language if isinstance(request.user, User) else ""

@@ -240,6 +240,16 @@ class ProviderIdentity(models.Model):
     def __str__(self) -> str:
         return f"{self.subject} at {self.issuer}"
 
+    @classmethod
+    def of(cls, person: User) -> ProviderIdentity | None:
+        """Who the person is at the provider; None where nothing is linked."""
+        return cls.objects.filter(person=person).select_related("person").first()
+
+    @property
+    def can_be_removed(self) -> bool:
+        """Whether the person could still sign in: by a password, since not every passkey opens without one."""
+        return self.person.has_usable_password()
+
 
 class OutgoingMail(models.Model):
     """Mail that a worker has not sent yet. Written by `mailing`, deleted by `delivery`."""

@@ -68,7 +68,7 @@ class GuessableValidator:
     def validate(self, password: str, user: User | None = None) -> None:
         known = PORTAL_WORDS | OFFICE_WORDS | _hosts() | (_names(user) if user else set())
         known |= {word[::-1] for word in known}
-        rest = _without(password[:LOOKED_AT], known)
+        rest = _without_known_words(password[:LOOKED_AT], known)
         plain = _one_word(rest) or _words_and_numbers(password[:LOOKED_AT])
         if plain or any(
             zxcvbn(form, user_inputs=sorted(known))["score"] < LEAST_SCORE for form in {rest, _joined(rest)}
@@ -83,7 +83,7 @@ class GuessableValidator:
         )
 
 
-def _without(password: str, known: set[str]) -> str:
+def _without_known_words(password: str, known: set[str]) -> str:
     """The password without words that everybody knows here: what they add, nobody has to guess."""
     words = "|".join(re.escape(word) for word in sorted(known, key=len, reverse=True))
     return re.sub(words, "", password, flags=re.IGNORECASE)

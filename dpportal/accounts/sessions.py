@@ -45,13 +45,13 @@ def end(person: User, chosen: str) -> bool:
 
 def end_others(person: User, current: str | None) -> bool:
     """End all the person's sessions but the one with this key. Returns whether there were any."""
-    return _end(person, _others(person, current))
+    return _end(person, _other_sessions(person, current))
 
 
 @transaction.atomic
 def end_all(person: User, by: User, current: str | None) -> bool:
     """End all the person's sessions but the one with this key, for an administrator. Returns whether there were any."""
-    ended, _by_model = _others(person, current).delete()
+    ended, _by_model = _other_sessions(person, current).delete()
     if ended:
         people.note(person, by, "ended all sessions", f"{ended}")
     return bool(ended)
@@ -59,7 +59,7 @@ def end_all(person: User, by: User, current: str | None) -> bool:
 
 def forget_others(person: User, current: str | None) -> None:
     """Delete sessions that a new password has ended, so that no list shows them."""
-    _others(person, current).delete()
+    _other_sessions(person, current).delete()
 
 
 def longest_hours() -> int:
@@ -67,7 +67,7 @@ def longest_hours() -> int:
     return settings.SESSION_LONGEST // 3600
 
 
-def _others(person: User, current: str | None) -> QuerySet[PersonSession]:
+def _other_sessions(person: User, current: str | None) -> QuerySet[PersonSession]:
     return person.sessions.exclude(pk=stored_key(current))
 
 

@@ -57,7 +57,7 @@ def connect() -> None:
     # app stands before Django's.
     user_logged_in.connect(_note_time, dispatch_uid="update_last_login")
     user_logged_in.connect(_succeeded, dispatch_uid="sign-in succeeded")
-    user_logged_out.connect(_left, dispatch_uid="signed out")
+    user_logged_out.connect(_note_sign_out, dispatch_uid="signed out")
     user_login_failed.connect(_failed, dispatch_uid="sign-in failed")
 
 
@@ -78,7 +78,7 @@ def _succeeded(sender: object, request: HttpRequest, user: User, **_kwargs: obje
     )
 
 
-def _left(sender: object, request: HttpRequest, user: User | None, **_kwargs: object) -> None:
+def _note_sign_out(sender: object, request: HttpRequest, user: User | None, **_kwargs: object) -> None:
     if user is not None:  # a session that had ended before has nobody
         audit.record(user, "signed out", user)
 

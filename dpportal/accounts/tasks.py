@@ -31,6 +31,6 @@ def sweep() -> None:
     Its message was lost, or its time has come again.
     """
     sign_ins.enter_failed()
-    if delivery.due().exists() and Heartbeat.can_work():
+    if delivery.due_mail().exists() and Heartbeat.can_work():
         MailHint.objects.filter(hinted_at__lt=db_ago(settings.JOB_LEASE_SECONDS)).delete()
         hint()

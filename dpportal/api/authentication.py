@@ -28,7 +28,7 @@ class TokenAuth(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         """The token that was sent. Raises TooManyRequestsError, and RefusedError for one of too small a scope."""
-        found = tokens.of(token)
+        found = tokens.working_token(token)
         if found is None:
             if reason := tokens.why_not(token):
                 raise RefusedError(401, reason, headers=BY_TOKEN)
@@ -62,14 +62,14 @@ PUBLIC = [READ, anybody]
 
 def person_of(request: HttpRequest) -> User | None:
     """Who sends a request, by its head alone: before its body is read."""
-    token = tokens.of(_text_of(request))
+    token = tokens.working_token(_text_of(request))
     return token.by if token else None
 
 
 def sender_of(request: HttpRequest) -> User | None:
     """Who sends a file. Raises the door's refusal where the token may not, before the file comes."""
     text = _text_of(request)
-    token = tokens.of(text)
+    token = tokens.working_token(text)
     if token is None and (reason := tokens.why_not(text)):
         raise request_body.BodyRefusedError(401, reason, BY_TOKEN)
     if token is not None and not Scope(token.scope).opens(Scope.ADMINISTER):

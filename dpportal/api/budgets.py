@@ -39,29 +39,29 @@ def budgets(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.post("/{uuid:dataset_id}/budgets/ask", auth=ADMINISTER, response={202: BudgetsShown})
-def ask(request: HttpRequest, dataset_id: UUID, said: BudgetInput) -> object:
+def ask(request: HttpRequest, dataset_id: UUID, payload: BudgetInput) -> object:
     """Ask the administrators for a budget, for the cost of what is named. A question that waits stays."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
-    form = ReasonForm(form_data({"reason": said.reason}))
+    form = ReasonForm(form_data({"reason": payload.reason}))
     require_valid(form)
     with searching():
-        priced = _priced(request, dataset, said)
+        priced = _priced(request, dataset, payload)
     asking.ask(dataset, form, current_user(request), priced)
     return _shown(dataset)
 
 
-def _priced(request: HttpRequest, dataset: Dataset, said: BudgetInput) -> PricedDraft | None:
+def _priced(request: HttpRequest, dataset: Dataset, payload: BudgetInput) -> PricedDraft | None:
     """What the draft or the choice costs that the budget is to pay for."""
-    if said.release is not None:
-        release = release_for(request, said.release)
+    if payload.release is not None:
+        release = release_for(request, payload.release)
         _require_of(dataset, release.dataset_id)
-        return prices.of(release, drafts.plan_of(release)[1])
-    if said.stream is not None:
-        stream = stream_for(request, said.stream)
+        return prices.priced(release, drafts.plan_of(release)[1])
+    if payload.stream is not None:
+        stream = stream_for(request, payload.stream)
         _require_of(dataset, stream.dataset_id)
-        return stream_prices.of(stream, stream_drafts.plan_of(stream)[1])
-    if said.values is not None:
-        return value_prices.of(dataset, said.values.column, planned(dataset, said.values))
+        return stream_prices.priced(stream, stream_drafts.plan_of(stream)[1])
+    if payload.values is not None:
+        return value_prices.priced(dataset, payload.values.column, planned(dataset, payload.values))
     return None
 
 
@@ -88,11 +88,15 @@ def _shown(dataset: Dataset) -> BudgetsShown:
             )
             for budget in dataset.budgets.all()
         ],
-        asked=_asked(asked) if asked else None,
+        asked=_shown_request(asked) if asked else None,
     )
 
 
-def _asked(asked: BudgetRequest) -> BudgetRequestShown:
+def _shown_request(budget_request: BudgetRequest) -> BudgetRequestShown:
     return BudgetRequestShown(
-        state=asked.state, reason=asked.reason, cost=asked.cost, answer=asked.answer, at=asked.at
+        state=budget_request.state,
+        reason=budget_request.reason,
+        cost=budget_request.cost,
+        answer=budget_request.answer,
+        at=budget_request.at,
     )

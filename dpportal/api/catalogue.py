@@ -35,12 +35,12 @@ router = Router(tags=["catalogue"])
 
 
 @router.get("", auth=PUBLIC, response=CataloguePage)
-def catalogue(request: HttpRequest, wanted: Query[CatalogueSearch], page: PageNumber = 1) -> object:
+def catalogue(request: HttpRequest, search: Query[CatalogueSearch], page: PageNumber = 1) -> object:
     """Search what is published, newest first."""
-    if wanted.kind and wanted.kind not in KINDS:
+    if search.kind and search.kind not in KINDS:
         text = _("There are these kinds: %(kinds)s.") % {"kinds": in_words(KINDS)}
         raise RefusedError(422, text, {"kind": [text]})
-    found = SearchQuery(**wanted.dict()).of(snapshot.current().entries)
+    found = SearchQuery(**search.dict()).of(snapshot.current().entries)
     answer = page_of(request, found, page, lambda entry: entry)
     there = loaded(answer["items"], with_pictures=False)
     known = {entry.it.pk: entry for entry in there}
@@ -83,33 +83,37 @@ def publication(request: HttpRequest, publication_id: UUID) -> object:
     raise Http404
 
 
-def _withdrawn(found: ChargedPublication) -> HttpResponse:
-    text = _("This was published, and withdrawn. %(because)s") % {"because": found.withdrawn_because}
+def _withdrawn(publication: ChargedPublication) -> HttpResponse:
+    text = _("This was published, and withdrawn. %(because)s") % {"because": publication.withdrawn_because}
     return problem(410, text.strip())
 
 
-def _published(request: HttpRequest, space: str, found: Release | Stream) -> PublishedShown:
+def _published(request: HttpRequest, space: str, publication: Release | Stream) -> PublishedShown:
     def address_of(name: str) -> str:
-        return request.build_absolute_uri(reverse(f"{space}:download", args=[found.pk, name]))
+        return request.build_absolute_uri(reverse(f"{space}:download", args=[publication.pk, name]))
 
-    about = found.dataset.about
-    newer = found.successor
-    facts = _of_release(request, found) if isinstance(found, Release) else _of_stream(request, found)
+    about = publication.dataset.about
+    newer = publication.successor
+    facts = (
+        _of_release(request, publication)
+        if isinstance(publication, Release)
+        else _of_stream(request, publication)
+    )
     return PublishedShown(
-        id=found.pk,
+        id=publication.pk,
         kind=facts.kind,
-        title=str(found),
+        title=str(publication),
         address=facts.metadata.address,
-        dataset=found.dataset.pk,
+        dataset=publication.dataset.pk,
         author=facts.metadata.author,
         citation=facts.metadata.text,
-        published_at=found.published_at,
+        published_at=publication.published_at,
         columns=list(facts.metadata.columns),
-        loss=str(PublishedLoss.of(found)),
+        loss=str(PublishedLoss.of(publication)),
         epsilon_delta=facts.epsilon_delta,
         statement=facts.statement,
         licence=about.licence,
-        doi=found.doi,
+        doi=publication.doi,
         newer=request.build_absolute_uri(newer.get_absolute_url()) if newer else None,
         files=files_shown(facts.files, address_of),
         files_to_come=facts.files_to_come,

@@ -43,16 +43,16 @@ router = Router(tags=["datasets"])
 
 
 @router.put("/{uuid:dataset_id}/areas", auth=ADMINISTER, response=AreasShown)
-def declare_areas(request: HttpRequest, dataset_id: UUID, said: AreasInput) -> object:
+def declare_areas(request: HttpRequest, dataset_id: UUID, payload: AreasInput) -> object:
     """Say which areas a column's values are, for the maps of its releases, in place of those that it has."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    _require_column(dataset, said.column)
-    content = json.dumps(said.areas).encode()
+    _require_column(dataset, payload.column)
+    content = json.dumps(payload.areas).encode()
     try:
-        taken = take_areas(dataset, said.column, content, said.credit, current_user(request))
+        taken = take_areas(dataset, payload.column, content, payload.credit, current_user(request))
     except geojson.GeoJsonError as wrong:
         raise RefusedError(422, str(wrong), {"areas": [str(wrong)]}) from None
-    return AreasShown(column=said.column, known=taken.known, lacking=taken.lacking)
+    return AreasShown(column=payload.column, known=taken.known, lacking=taken.lacking)
 
 
 @router.delete("/{uuid:dataset_id}/areas", auth=ADMINISTER, response={204: None})
@@ -65,13 +65,13 @@ def drop_areas(request: HttpRequest, dataset_id: UUID, column: ColumnName) -> ob
 
 
 @router.post("/{uuid:dataset_id}/declaration/coarser", auth=ADMINISTER, response=DeclarationShown)
-def declare_coarser(request: HttpRequest, dataset_id: UUID, said: CoarserInput) -> object:
+def declare_coarser(request: HttpRequest, dataset_id: UUID, payload: CoarserInput) -> object:
     """Put cells of a declared column together into a second, coarser declaration of it."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    finer = declared_of(dataset).get(said.column)
+    finer = declared_of(dataset).get(payload.column)
     if finer is None or not can_be_coarser(finer):
         raise RefusedError(409, str(TOO_FEW_CELLS))
-    sent = said.dict(exclude={"column"}, exclude_none=True)
+    sent = payload.dict(exclude={"column"}, exclude_none=True)
     if "groups" in sent:
         sent["groups"] = "\n".join(f"{value}{BETWEEN}{group}" for value, group in sent["groups"].items())
     if "edges" in sent:
@@ -98,23 +98,23 @@ def drop_coarser(request: HttpRequest, dataset_id: UUID, name: ColumnName) -> ob
 
 
 @router.post("/{uuid:dataset_id}/declaration/copy", auth=ADMINISTER, response=DeclarationShown)
-def copy_declaration(request: HttpRequest, dataset_id: UUID, said: CopyInput) -> object:
+def copy_declaration(request: HttpRequest, dataset_id: UUID, payload: CopyInput) -> object:
     """Take over what another dataset, which the token's person sees, declares of columns with the same names."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    attributes, filled = copied(get_object_or_404(open_datasets(request), pk=said.source), dataset)
+    attributes, filled = copied(get_object_or_404(open_datasets(request), pk=payload.source), dataset)
     services.declare_all(dataset, attributes, filled=filled, by=current_user(request))
     return declaration_shown(dataset)
 
 
 @router.post("/{uuid:dataset_id}/declaration/fill", auth=ADMINISTER, response=DeclarationShown)
-def fill_column(request: HttpRequest, dataset_id: UUID, said: FillInput) -> object:
+def fill_column(request: HttpRequest, dataset_id: UUID, payload: FillInput) -> object:
     """Take what a column can hold from the data: not private, so only if it is public knowledge."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    _require_column(dataset, said.column)
-    if not said.public:
+    _require_column(dataset, payload.column)
+    if not payload.public:
         raise RefusedError(422, str(NEEDS_CONFIRMATION), {"public": [str(NEEDS_CONFIRMATION)]})
     try:
-        fill(dataset, said.column, current_user(request))
+        fill(dataset, payload.column, current_user(request))
     except UploadFault as fault:
         raise RefusedError(409, str(fault)) from None
     return declaration_shown(dataset)

@@ -22,29 +22,29 @@ from dpportal.platform.form_data import form_data
 from dpportal.publications.confirmation import ConfirmForm
 
 
-def refuse(said: Spend, reviewed: str, page: str) -> NoReturn:
+def refuse(payload: Spend, reviewed: str, page: str) -> NoReturn:
     """Tell what is mistaken in an answer, and else that a second person is asked for on this page.
 
     reviewed: the digest of the present plan. Raises RefusedError.
     """
-    require_valid(ConfirmForm(form_data(said.dict())))
-    if said.reviewed != reviewed:
+    require_valid(ConfirmForm(form_data(payload.dict())))
+    if payload.reviewed != reviewed:
         text = _("The declaration or the method changed since you reviewed it. Read the review again.")
         raise RefusedError(409, text)
     raise RefusedError(409, second_person.missing_text(), page=page)
 
 
-def confirm(sent: RepeatableRequest, said: Spend, draft: ChargedPublication, reviewed: str) -> None:
+def confirm(sent: RepeatableRequest, payload: Spend, draft: ChargedPublication, reviewed: str) -> None:
     """Reserve the budget for what was reviewed, and queue the job.
 
     reviewed: the digest of the present plan. Raises RefusedError, also where a second person
     has to approve: what is spent then would be no token's.
     """
     if second_person.asks_first(draft, Budget.for_planning(draft.dataset)):
-        refuse(said, reviewed, reverse(f"{draft._meta.app_label}:review", args=[draft.pk]))
+        refuse(payload, reviewed, reverse(f"{draft._meta.app_label}:review", args=[draft.pk]))
     spender, by = second_person.spender_of(draft), current_user(sent.request)
     shown = confirming.ShownPlan(reviewed)
-    form = confirming.review_form(form_data(said.dict()), by, draft, shown)
+    form = confirming.review_form(form_data(payload.dict()), by, draft, shown)
     with form.taking(*spender.refusals):
         if confirming.is_to_be_spent(form, by, draft, shown):
             with transaction.atomic():

@@ -39,11 +39,11 @@ def description(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.patch("/{uuid:dataset_id}/description", auth=ADMINISTER, response=DescriptionShown)
-def describe(request: HttpRequest, dataset_id: UUID, said: DescriptionInput) -> object:
+def describe(request: HttpRequest, dataset_id: UUID, payload: DescriptionInput) -> object:
     """Say what everyone may know of a dataset, under which licence, and whether they see it; it is recorded."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     written = description_of(dataset)
-    sent = {**model_to_dict(written), **said.dict(exclude_unset=True)}
+    sent = {**model_to_dict(written), **payload.dict(exclude_unset=True)}
     sent["keywords"] = ", ".join(sent["keywords"])
     form = DescriptionForm(form_data(sent), instance=written)
     require_valid(form)
@@ -58,15 +58,15 @@ def erasure(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.put("/{uuid:dataset_id}/erasure", auth=ADMINISTER, response=ErasureShown)
-def choose_day(request: HttpRequest, dataset_id: UUID, said: ErasureInput) -> object:
+def choose_day(request: HttpRequest, dataset_id: UUID, payload: ErasureInput) -> object:
     """Choose the day on which the records are deleted by themselves, or none; it is recorded."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    retention.choose_day(dataset, said.day, current_user(request))
+    retention.choose_day(dataset, payload.day, current_user(request))
     return _erasure(dataset)
 
 
 def _erasure(dataset: Dataset) -> ErasureShown:
-    receipt = receipts.of(dataset.pk)
+    receipt = receipts.receipt_of(dataset.pk)
     return ErasureShown(
         day=dataset.erase_on,
         last_day=retention.last_day(dataset),
@@ -83,10 +83,10 @@ def shares(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.post("/{uuid:dataset_id}/shares", auth=ADMINISTER, response={201: ShareShown})
-def share(request: HttpRequest, dataset_id: UUID, said: ShareInput) -> object:
+def share(request: HttpRequest, dataset_id: UUID, payload: ShareInput) -> object:
     """Give another curator a right to a dataset, in place of the one that they have."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    form = ShareForm(form_data(said.dict()))
+    form = ShareForm(form_data(payload.dict()))
     require_valid(form)
     answers = form.cleaned_data
     given = sharing.share(dataset, answers["name"], answers["right"], current_user(request))

@@ -118,11 +118,11 @@ def dataset(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait
 
 
 @router.patch("/{uuid:dataset_id}", auth=ADMINISTER, response=DatasetShown)
-def rename(request: HttpRequest, dataset_id: UUID, said: DatasetChange) -> object:
+def rename(request: HttpRequest, dataset_id: UUID, payload: DatasetChange) -> object:
     """Change a dataset's name, or its own description, which curators alone see."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
     now = {"name": dataset.name, "description": dataset.description}
-    form = RenameForm(form_data({**now, **said.dict(exclude_unset=True)}), instance=dataset)
+    form = RenameForm(form_data({**now, **payload.dict(exclude_unset=True)}), instance=dataset)
     require_valid(form)
     form.keep(current_user(request))
     return shown(request, dataset_for(request, dataset_id, Right.OWN))

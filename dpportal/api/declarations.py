@@ -34,7 +34,7 @@ def declaration(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.put("/{uuid:dataset_id}/declaration", auth=ADMINISTER, response=DeclarationShown)
-def declare(request: HttpRequest, dataset_id: UUID, said: DeclarationInput) -> object:
+def declare(request: HttpRequest, dataset_id: UUID, payload: DeclarationInput) -> object:
     """Declare columns, as an imported codebook does, and who is protected: all of it or nothing.
 
     What is not named stays as it is. What is declared so already changes nothing.
@@ -42,10 +42,10 @@ def declare(request: HttpRequest, dataset_id: UUID, said: DeclarationInput) -> o
     dataset = dataset_for(request, dataset_id, Right.OWN)
     left_out: tuple[str, ...] = ()
     with transaction.atomic():
-        if said.unit is not None:
-            _declare_unit(request, dataset, said.unit)
-        if said.columns:
-            content = json.dumps(said.columns, ensure_ascii=True).encode()
+        if payload.unit is not None:
+            _declare_unit(request, dataset, payload.unit)
+        if payload.columns:
+            content = json.dumps(payload.columns, ensure_ascii=True).encode()
             left_out = take_codebook.take(dataset, content, current_user(request)).book.left_out
     return declaration_shown(dataset, left_out)
 

@@ -22,10 +22,10 @@ class Scope(models.TextChoices):
     RELEASE = "release", _("Release, up to an amount")
     ADMINISTER = "administer", _("Administer datasets, and release up to an amount")
 
-    def opens(self, wanted: Scope) -> bool:
+    def opens(self, scope: Scope) -> bool:
         """Whether it is enough for what needs another one."""
         ladder = list(type(self))
-        return ladder.index(self) >= ladder.index(wanted)
+        return ladder.index(self) >= ladder.index(scope)
 
 
 class ApiToken(ProgramToken):

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 
-def _whole(value: object) -> object:
+def _not_boolean(value: object) -> object:
     """The value, unless it is true or false: refused by the framework's name for what is no whole number."""
     if isinstance(value, bool):
         raise PydanticCustomError("int_type", "Input should be a whole number")
@@ -21,6 +21,6 @@ def _number(value: object) -> object:
     return value
 
 
-IS_WHOLE = BeforeValidator(_whole)
+IS_WHOLE = BeforeValidator(_not_boolean)
 JsonInteger = Annotated[int, IS_WHOLE]
 Number = Annotated[float, BeforeValidator(_number)]

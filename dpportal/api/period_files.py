@@ -48,7 +48,7 @@ CountPlace = Annotated[int, Field(ge=0, le=10**5)]
     response={200: PeriodFileShown, 202: PeriodFileShown},
     openapi_extra=HAS_A_KEY,
 )
-def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsInput) -> object:
+def send_periods(request: HttpRequest, stream_id: UUID, payload: PeriodsInput) -> object:
     """Send many periods in one text; a worker checks them, and nothing is published before they are confirmed.
 
     Periods that are published already stay as they are, whatever is sent for them. Sent again with the same
@@ -61,7 +61,7 @@ def send_periods(request: HttpRequest, stream_id: UUID, said: PeriodsInput) -> o
         return shown(_file_of(found, known))
     services.require_open(found)
     form = ManyForm(
-        form_data({"pasted": said.lines, "column": said.column, "dates": said.dates}), stream=found
+        form_data({"pasted": payload.lines, "column": payload.column, "dates": payload.dates}), stream=found
     )
     require_valid(form, sent_as={"pasted": "lines"})
     file = ContentFile(form.cleaned_data["pasted"].encode(), "sent.csv")

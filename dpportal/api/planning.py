@@ -99,43 +99,43 @@ def _method(method: Method) -> MethodShown:
 
 
 @router.post("/{uuid:dataset_id}/plans", auth=READ, response=PlanShown)
-def plan(request: HttpRequest, dataset_id: UUID, said: PlanInput) -> object:
+def plan(request: HttpRequest, dataset_id: UUID, payload: PlanInput) -> object:
     """The plan of a release by one method. half_width: asks for the cost of a wanted error, instead of `amount`."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
     with searching() as search:
-        draft = _draft(request, dataset, said)
-        if said.half_width is not None:
-            _price_by_error(draft, said)
+        draft = _draft(request, dataset, payload)
+        if payload.half_width is not None:
+            _price_by_error(draft, payload)
         return search.answer(draft, lambda: plan_shown(draft))
 
 
 @router.post("/{uuid:dataset_id}/offers", auth=READ, response=OffersShown)
-def offers(request: HttpRequest, dataset_id: UUID, said: PlanInput) -> object:
+def offers(request: HttpRequest, dataset_id: UUID, payload: PlanInput) -> object:
     """Every method at one cost, `amount`."""
     dataset = dataset_for(request, dataset_id, Right.SEE)
-    amount = _amount(said.amount)
+    amount = _amount(payload.amount)
     with searching():
-        draft = _draft(request, dataset, said)
+        draft = _draft(request, dataset, payload)
         services.ask_strategies(draft)
         return _offers(draft, amount)
 
 
-def _draft(request: HttpRequest, dataset: Dataset, said: PlanInput) -> Release:
+def _draft(request: HttpRequest, dataset: Dataset, payload: PlanInput) -> Release:
     """The choices as a draft that is never saved."""
     if reason := services.why_not_started(dataset):
         raise RefusedError(409, reason)
     draft = Release(dataset=dataset, created_by=current_user(request))
-    chosen = said.dict(exclude={"amount", "half_width"})
-    if said.half_width is not None:
+    chosen = payload.dict(exclude={"amount", "half_width"})
+    if payload.half_width is not None:
         # Any cost will do until the one that gives the error is known.
         chosen["method"] = {**(chosen["method"] or {}), "amount": "1"}
     choosing.choose(draft, chosen)
     return draft
 
 
-def _price_by_error(draft: Release, said: PlanInput) -> None:
+def _price_by_error(draft: Release, payload: PlanInput) -> None:
     """Choose the cost that buys the wanted error."""
-    position = {"half_width": repr(said.half_width), "mechanism": draft.mechanism}
+    position = {"half_width": repr(payload.half_width), "mechanism": draft.mechanism}
     try:
         found = turned(draft, position)["amount"]
     except ValidationError as error:
@@ -188,7 +188,7 @@ def plan_shown(draft: Release) -> PlanShown:
         meaning=drafts.meaning_of(draft, draft.amount),
         error=rounded_error(planner.error_of(plan, draft)),
         error_label=str(planner.error_label(draft).title),
-        margin=str(prices.of(draft, plan).margin),
+        margin=str(prices.priced(draft, plan).margin),
         verdict=verdict.level.value if verdict else None,
         expectation=verdict.text if verdict else "",
         statement=promise_of_draft(draft, plan.loss, budget.delta, version),

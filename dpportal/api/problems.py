@@ -152,12 +152,12 @@ def add_handlers(api: NinjaAPI) -> None:
         Http404: lambda _request, _fault: problem(404, nothing_here()),
     }
     for refused, status in statuses.items():
-        api.add_exception_handler(refused, partial(_told, status))
+        api.add_exception_handler(refused, partial(_plain_problem, status))
     for fault, answer in own.items():
         api.add_exception_handler(fault, answer)
 
 
-def _told(status: int, _request: HttpRequest, fault: Any) -> HttpResponse:
+def _plain_problem(status: int, _request: HttpRequest, fault: Any) -> HttpResponse:
     return problem(status, str(fault))
 
 
@@ -206,7 +206,7 @@ def place_of(parts: Sequence[object]) -> str:
     The framework's has what holds it before, the body with our name for it, and of a field that takes several types
     each of these: after it, or before the place in a list.
     """
-    own = [str(part) for part in parts[2 if tuple(parts[:2]) == ("body", "said") else 1 :]]
+    own = [str(part) for part in parts[2 if tuple(parts[:2]) == ("body", "payload") else 1 :]]
     kept = [part for part in own if not _HELD_TYPE.fullmatch(part)]
     while len(kept) > 1 and _TYPE.fullmatch(kept[-1]):
         kept.pop()

@@ -30,13 +30,13 @@ from dpportal.streams.publishing import pages as stream_pages
 router = Router(tags=["publishing"])
 
 
-def _publish(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Publish) -> None:
+def _publish(request: HttpRequest, pages: CuratorPages[P], publication: P, payload: Publish) -> None:
     _require_finished(pages, publication)
     if publication.is_public:
-        _require_same(request, pages, publication, said)
+        _require_same(request, pages, publication, payload)
         return
-    _require_again(publication, said)
-    answer = {**_details(publication, said), "all_the_same": said.all_the_same}
+    _require_again(publication, payload)
+    answer = {**_details(publication, payload), "all_the_same": payload.all_the_same}
     require_valid(pages.published_by(request, publication, form_data(answer)))
 
 
@@ -45,25 +45,25 @@ def _require_finished(pages: CuratorPages[P], publication: P) -> None:
         raise RefusedError(409, str(pages.too_early))
 
 
-def _require_again(publication: Publication, said: Publish) -> None:
+def _require_again(publication: Publication, payload: Publish) -> None:
     """A program that runs every night shall not undo what somebody has withdrawn."""
-    if publication.withdrawn_at is not None and not said.again:
+    if publication.withdrawn_at is not None and not payload.again:
         text = _("This was withdrawn on %(day)s. To publish it again all the same, send “again” as true.")
         refusal = text % {"day": date_format(publication.withdrawn_at, "DATE_FORMAT")}
         raise RefusedError(409, refusal, {"again": [refusal]})
 
 
-def _details(publication: Publication, said: Details) -> Json:
+def _details(publication: Publication, payload: Details) -> Json:
     """Its details, with those that were sent in place of its own."""
     own = {"doi": publication.doi, "supersedes": publication.supersedes and publication.supersedes.pk}
-    return {**own, **said.wanted}
+    return {**own, **payload.changes}
 
 
-def _require_same(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Details) -> None:
+def _require_same(request: HttpRequest, pages: CuratorPages[P], publication: P, payload: Details) -> None:
     """Refuse to publish again with other details: 409. What was not sent is not compared."""
-    if not said.wanted:
+    if not payload.changes:
         return
-    form = pages.details_form(request, publication, form_data(_details(publication, said)))
+    form = pages.details_form(request, publication, form_data(_details(publication, payload)))
     require_valid(form)
     if form.changes(publication):
         text = _(
@@ -73,58 +73,58 @@ def _require_same(request: HttpRequest, pages: CuratorPages[P], publication: P, 
         raise RefusedError(409, text)
 
 
-def _change_details(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Details) -> None:
+def _change_details(request: HttpRequest, pages: CuratorPages[P], publication: P, payload: Details) -> None:
     _require_finished(pages, publication)
-    require_valid(pages.detailed_by(request, publication, form_data(_details(publication, said))))
+    require_valid(pages.detailed_by(request, publication, form_data(_details(publication, payload))))
 
 
-def _withdraw(request: HttpRequest, pages: CuratorPages[P], publication: P, said: Withdraw) -> None:
-    form = WithdrawalForm(form_data({"because": said.because}))
+def _withdraw(request: HttpRequest, pages: CuratorPages[P], publication: P, payload: Withdraw) -> None:
+    form = WithdrawalForm(form_data({"because": payload.because}))
     require_valid(form)
     pages.withdraw(publication, current_user(request), form.cleaned_data["because"])
 
 
 @router.post("/releases/{uuid:release_id}/publish", auth=RELEASE, response=ReleaseShown)
-def publish_release(request: HttpRequest, release_id: UUID, said: Publish) -> object:
+def publish_release(request: HttpRequest, release_id: UUID, payload: Publish) -> object:
     """Show a finished release to everyone; one that is public stays as it is.
 
     Another DOI than that of a public one is refused with 409; it is changed under “details”. So is one that was
     withdrawn, without `again`.
     """
-    _publish(request, release_pages, release_for(request, release_id), said)
+    _publish(request, release_pages, release_for(request, release_id), payload)
     return release_shown(request, release_for(request, release_id))
 
 
 @router.patch("/releases/{uuid:release_id}/details", auth=RELEASE, response=ReleaseShown)
-def release_details(request: HttpRequest, release_id: UUID, said: Details) -> object:
+def release_details(request: HttpRequest, release_id: UUID, payload: Details) -> object:
     """Change the DOI of a finished release, or which older one it replaces, public or not."""
-    _change_details(request, release_pages, release_for(request, release_id), said)
+    _change_details(request, release_pages, release_for(request, release_id), payload)
     return release_shown(request, release_for(request, release_id))
 
 
 @router.post("/releases/{uuid:release_id}/withdraw", auth=RELEASE, response=ReleaseShown)
-def withdraw_release(request: HttpRequest, release_id: UUID, said: Withdraw) -> object:
+def withdraw_release(request: HttpRequest, release_id: UUID, payload: Withdraw) -> object:
     """Close the page and the downloads; the budget stays spent."""
-    _withdraw(request, release_pages, release_for(request, release_id), said)
+    _withdraw(request, release_pages, release_for(request, release_id), payload)
     return release_shown(request, release_for(request, release_id))
 
 
 @router.post("/streams/{uuid:stream_id}/publish", auth=RELEASE, response=StreamShown)
-def publish_stream(request: HttpRequest, stream_id: UUID, said: Publish) -> object:
+def publish_stream(request: HttpRequest, stream_id: UUID, payload: Publish) -> object:
     """Show a running count to everyone, and each new period at once."""
-    _publish(request, stream_pages, stream_for(request, stream_id), said)
+    _publish(request, stream_pages, stream_for(request, stream_id), payload)
     return stream_shown(request, stream_for(request, stream_id))
 
 
 @router.patch("/streams/{uuid:stream_id}/details", auth=RELEASE, response=StreamShown)
-def stream_details(request: HttpRequest, stream_id: UUID, said: Details) -> object:
+def stream_details(request: HttpRequest, stream_id: UUID, payload: Details) -> object:
     """Change the DOI of a running count, or which older one it replaces, public or not."""
-    _change_details(request, stream_pages, stream_for(request, stream_id), said)
+    _change_details(request, stream_pages, stream_for(request, stream_id), payload)
     return stream_shown(request, stream_for(request, stream_id))
 
 
 @router.post("/streams/{uuid:stream_id}/withdraw", auth=RELEASE, response=StreamShown)
-def withdraw_stream(request: HttpRequest, stream_id: UUID, said: Withdraw) -> object:
+def withdraw_stream(request: HttpRequest, stream_id: UUID, payload: Withdraw) -> object:
     """Close the page and the downloads of a running count; the budget stays spent."""
-    _withdraw(request, stream_pages, stream_for(request, stream_id), said)
+    _withdraw(request, stream_pages, stream_for(request, stream_id), payload)
     return stream_shown(request, stream_for(request, stream_id))

@@ -48,10 +48,10 @@ def reading(request: HttpRequest, dataset_id: UUID) -> object:
 
 
 @router.patch("/{uuid:dataset_id}/reading", auth=ADMINISTER, response=DatasetShown)
-def change_reading(request: HttpRequest, dataset_id: UUID, said: ReadingInput) -> object:
+def change_reading(request: HttpRequest, dataset_id: UUID, payload: ReadingInput) -> object:
     """Change how a file is read, until the first release or running count; a worker may read it again."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    now, sent = _options(reading_form(dataset)), said.dict(exclude_unset=True)
+    now, sent = _options(reading_form(dataset)), payload.dict(exclude_unset=True)
     require_known(sent, now)
     form = reading_form(dataset, form_data({**now, **sent}))
     require_valid(form)
@@ -88,9 +88,9 @@ def rows(
 
 
 @router.post("/counted", auth=ADMINISTER, response={201: DatasetShown})
-def begin_counted(request: HttpRequest, said: CountedInput) -> object:
+def begin_counted(request: HttpRequest, payload: CountedInput) -> object:
     """Begin a dataset without a table, of people whom their curator counts, for running counts."""
-    form = TablelessForm(form_data({**said.dict(), "values": "\n".join(said.values)}))
+    form = TablelessForm(form_data({**payload.dict(), "values": "\n".join(payload.values)}))
     require_valid(form)
     made = manual_counts.create(form.save(commit=False), form.who(), form.categories(), current_user(request))
     return Status(201, _as_it_is(request, made.pk))
@@ -104,10 +104,10 @@ def offered_tables(request: HttpRequest) -> object:
 
 
 @router.post("/connected", auth=ADMINISTER, response={201: DatasetShown})
-def connect_table(request: HttpRequest, said: ConnectedTableInput) -> object:
+def connect_table(request: HttpRequest, payload: ConnectedTableInput) -> object:
     """Begin a dataset of a table that stays in its own database."""
     by = current_user(request)
-    form = RemoteTableForm(form_data(said.dict()), offered=SharedTable.offered_to(by))
+    form = RemoteTableForm(form_data(payload.dict()), offered=SharedTable.offered_to(by))
     require_valid(form)
     made = attach_table.connect(form.save(commit=False), form.cleaned_data["table"], by)
     return Status(201, _as_it_is(request, made.pk))

@@ -77,20 +77,20 @@ def read(path: Path) -> Json:
     return checked
 
 
-def plan(said: Json, folder: Path, by: User | None) -> PlanShown:
+def plan(document: Json, folder: Path, by: User | None) -> PlanShown:
     """What a release costs and how wrong it will be. Nothing is kept, and no true count is looked at.
 
     folder: in which a table's file is named. by: who releases; of a dataset, its owner if nobody is named.
     """
-    declared = _declared_before(said, folder, by)
+    declared = _declared_before(document, folder, by)
 
     @transaction.atomic
     def planned() -> PlanShown:
         dataset, person = declared or (
-            _known(said, by) if "dataset" in said["table"] else (_imagined(said, by), _named(by))
+            _known(document, by) if "dataset" in document["table"] else (_imagined(document, by), _named(by))
         )
-        _declare(dataset, said, person)
-        shown = plan_shown(_draft(dataset, said, person))
+        _declare(dataset, document, person)
+        shown = plan_shown(_draft(dataset, document, person))
         transaction.set_rollback(True)
         return shown
 
@@ -105,28 +105,28 @@ class FinishedRun:
     is_new: bool
 
 
-def run(said: Json, folder: Path, by: User | None, *, again: bool = False) -> FinishedRun:
+def run(document: Json, folder: Path, by: User | None, *, again: bool = False) -> FinishedRun:
     """Make the release, and spend its cost. Raises ReleaseFileError, and what services refuse.
 
     One that was made of the same records and with the same choices is taken, and nothing is spent. again: makes and
     pays for another one all the same.
     """
-    if "dataset" in said["table"]:
-        return _finished(*_known(said, by), said, again=again)
+    if "dataset" in document["table"]:
+        return _finished(*_known(document, by), document, again=again)
     person = _named(by)
-    dataset = _uploaded(said, folder, person)
+    dataset = _uploaded(document, folder, person)
     with _naming(dataset):
-        return _finished(dataset, person, said, again=again)
+        return _finished(dataset, person, document, again=again)
 
 
-def _finished(dataset: Dataset, person: User, said: Json, *, again: bool) -> FinishedRun:
-    _declare(dataset, said, person)
-    draft, reviewed = worked_out(lambda: _reviewed(dataset, said, person))
+def _finished(dataset: Dataset, person: User, document: Json, *, again: bool) -> FinishedRun:
+    _declare(dataset, document, person)
+    draft, reviewed = worked_out(lambda: _reviewed(dataset, document, person))
     # A table in a database is counted as it is now.
     pays_each_time = again or dataset.is_remote
     earlier = None if pays_each_time else _paid(draft)
     if earlier is None:
-        draft = ("file" in said["table"] and _lying(draft)) or draft
+        draft = ("file" in document["table"] and _lying(draft)) or draft
         draft.save()
         with searching(), transaction.atomic():
             # Of two runs at the same time, one waits and takes what the other has paid for.
@@ -134,12 +134,12 @@ def _finished(dataset: Dataset, person: User, said: Json, *, again: bool) -> Fin
             earlier = None if pays_each_time else _paid(draft)
             if earlier is None:
                 services.request_release(draft, reviewed=reviewed, by=person)
-    return FinishedRun(_made(earlier or draft), is_new=earlier is None)
+    return FinishedRun(_ready(earlier or draft), is_new=earlier is None)
 
 
-def _reviewed(dataset: Dataset, said: Json, person: User) -> tuple[Release, str]:
+def _reviewed(dataset: Dataset, document: Json, person: User) -> tuple[Release, str]:
     """The release, not saved, and the digest of its plan."""
-    draft = _draft(dataset, said, person)
+    draft = _draft(dataset, document, person)
     return draft, plan_shown(draft).reviewed
 
 
@@ -165,7 +165,7 @@ def _lying(draft: Release) -> Release | None:
     return Release.objects.filter(state=Release.State.DRAFT, **same).first()
 
 
-def _made(release: Release) -> Release:
+def _ready(release: Release) -> Release:
     """The release once it is ready. Raises ReleaseFileError where its job was given up."""
     # Here, unless a worker is faster.
     RELEASES.run(release.pk)
@@ -191,9 +191,9 @@ def _naming(dataset: Dataset) -> Iterator[None]:
         raise ReleaseFileError(text % named) from None
 
 
-def missing_table(said: Json, folder: Path) -> str:
+def missing_table(document: Json, folder: Path) -> str:
     """That the file of the table is not where it is named, and what to do; empty if it is, or none is named."""
-    name = said["table"].get("file")
+    name = document["table"].get("file")
     if name is None or (folder / name).is_file():
         return ""
     text = _(
@@ -209,10 +209,10 @@ def _named(by: User | None) -> User:
     return by
 
 
-def _known(said: Json, by: User | None) -> tuple[Dataset, User]:
+def _known(document: Json, by: User | None) -> tuple[Dataset, User]:
     """A dataset of the portal, and who releases from it."""
     try:
-        found = Dataset.objects.filter(pk=UUID(str(said["table"]["dataset"]))).first()
+        found = Dataset.objects.filter(pk=UUID(str(document["table"]["dataset"]))).first()
     except ValueError:
         found = None
     if found is None:
@@ -224,20 +224,22 @@ def _known(said: Json, by: User | None) -> tuple[Dataset, User]:
     return found, person
 
 
-def _declared_before(said: Json, folder: Path, by: User | None) -> tuple[Dataset, User] | None:
+def _declared_before(document: Json, folder: Path, by: User | None) -> tuple[Dataset, User] | None:
     """The dataset that a file's table is already, where the plan leaves its declaration to that; else None."""
-    if "dataset" in said["table"] or said.get("declaration", {}).get("columns"):
+    if "dataset" in document["table"] or document.get("declaration", {}).get("columns"):
         return None
     person = _named(by)
     try:
         found = (
-            None if missing_table(said, folder) else dataset_of_file(folder / said["table"]["file"], person)
+            None
+            if missing_table(document, folder)
+            else dataset_of_file(folder / document["table"]["file"], person)
         )
     except UploadFault as fault:
         raise ReleaseFileError(str(fault)) from None
     if found is None:
         raise ReleaseFileError(
-            missing_table(said, folder)
+            missing_table(document, folder)
             or _(
                 "Nothing is declared: you have no dataset of this table yet. Write its columns below "
                 "[declaration.columns], or upload and declare it first."
@@ -247,9 +249,9 @@ def _declared_before(said: Json, folder: Path, by: User | None) -> tuple[Dataset
     return found, person
 
 
-def _imagined(said: Json, by: User | None) -> Dataset:
+def _imagined(document: Json, by: User | None) -> Dataset:
     """A dataset with the columns that are declared, of a file that nobody reads; for a plan."""
-    columns = [{"name": name} for name in said.get("declaration", {}).get("columns", {})]
+    columns = [{"name": name} for name in document.get("declaration", {}).get("columns", {})]
     state = Dataset.State.STORED
     dataset = Dataset(owner=_named(by), name="plan", state=state, columns=columns, unit_declared=True)
     dataset.right = Right.OWN
@@ -257,13 +259,13 @@ def _imagined(said: Json, by: User | None) -> Dataset:
     return dataset
 
 
-def _uploaded(said: Json, folder: Path, by: User) -> Dataset:
+def _uploaded(document: Json, folder: Path, by: User) -> Dataset:
     """A new dataset of the file, once it is read."""
-    said_name, path = said["table"].get("name", ""), folder / said["table"]["file"]
+    said_name, path = document["table"].get("name", ""), folder / document["table"]["file"]
     draft = Dataset(name=said_name)
     draft.right = Right.OWN
     with ExitStack() as stack:
-        if missing := missing_table(said, folder):
+        if missing := missing_table(document, folder):
             raise ReleaseFileError(missing)
         try:
             content = stack.enter_context(path.open("rb"))
@@ -274,12 +276,12 @@ def _uploaded(said: Json, folder: Path, by: User) -> Dataset:
     while (found := Dataset.objects.get(pk=draft.pk)).is_converting:
         time.sleep(POLL_SECONDS)
     if not found.has_records:
-        found = _earlier(found, by)
+        found = _dataset_of_table(found, by)
     found.right = Right.OWN
     return found
 
 
-def _earlier(upload: Dataset, by: User) -> Dataset:
+def _dataset_of_table(upload: Dataset, by: User) -> Dataset:
     """The dataset that has the table of an upload already. The upload, of no use to anybody, is taken off the list.
 
     Raises ReleaseFileError where the file is no table, or the records of that dataset were deleted.
@@ -297,9 +299,9 @@ def _earlier(upload: Dataset, by: User) -> Dataset:
     raise ReleaseFileError(text % {"title": twin.title})
 
 
-def _declare(dataset: Dataset, said: Json, by: User) -> None:
+def _declare(dataset: Dataset, document: Json, by: User) -> None:
     """Declare what the file says, where it says something new. Days of TOML are days of a codebook."""
-    declaration, is_of_file = said.get("declaration", {}), "file" in said["table"]
+    declaration, is_of_file = document.get("declaration", {}), "file" in document["table"]
     if "unit" in declaration or dataset.asks_for_unit:
         _declare_unit(dataset, Unit(**declaration.get("unit", {})).dict(), by, is_of_file=is_of_file)
     if columns := declaration.get("columns"):
@@ -310,7 +312,7 @@ def _declare(dataset: Dataset, said: Json, by: User) -> None:
             if codebooks.as_json(take_codebook.written(dataset)) != written:
                 after = declared_of(dataset)
                 is_kept = all(after.get(name) == each for name, each in before.items())
-                _require_changeable(dataset, is_kept=is_kept or not is_of_file)
+                _require_changeable(dataset, is_unchanged=is_kept or not is_of_file)
 
 
 def _require_there(left_out: Sequence[str]) -> None:
@@ -329,15 +331,15 @@ def _declare_unit(dataset: Dataset, unit: Mapping[str, object], by: User, *, is_
     stored = dataset.current_domain()
     if stored is None or any(getattr(stored, name) != value for name, value in unit.items()):
         is_kept = stored is None or dataset.asks_for_unit
-        _require_changeable(dataset, is_kept=is_kept or not is_of_file)
+        _require_changeable(dataset, is_unchanged=is_kept or not is_of_file)
     form.declare(by)
 
 
-def _require_changeable(dataset: Dataset, *, is_kept: bool) -> None:
-    """is_kept: whether all that was declared before stays so, or may be changed by this file."""
+def _require_changeable(dataset: Dataset, *, is_unchanged: bool) -> None:
+    """is_unchanged: whether all that was declared before stays so, or may be changed by this file."""
     if not dataset.can_own:
         raise ReleaseFileError(_("This declares what is not declared so, and owners alone may do that."))
-    if not is_kept:
+    if not is_unchanged:
         raise ReleaseFileError(
             _(
                 "This table is a dataset already, and it is declared otherwise there. To change its declaration, write "
@@ -346,13 +348,13 @@ def _require_changeable(dataset: Dataset, *, is_kept: bool) -> None:
         )
 
 
-def _draft(dataset: Dataset, said: Json, by: User) -> Release:
+def _draft(dataset: Dataset, document: Json, by: User) -> Release:
     """The release, not saved."""
     if reason := services.why_not_started(dataset):
         raise ReleaseFileError(reason)
     draft = Release(dataset=dataset, created_by=by)
     try:
-        choosing.choose(draft, said.get("release", {}))
+        choosing.choose(draft, document.get("release", {}))
     except DraftChoiceError as wrong:
         if wrong.is_awaited:
             raise

@@ -53,10 +53,10 @@ class ReleaseFileInput(Strict):
     release: FileChoicesInput = FileChoicesInput()
 
 
-def checked(said: Json) -> Json:
+def checked(document: Json) -> Json:
     """What was said, if it all has its name and type. Raises ValueError with a line for each mistake."""
     try:
-        return ReleaseFileInput(**said).dict(exclude_unset=True)
+        return ReleaseFileInput(**document).dict(exclude_unset=True)
     except ValidationError as wrong:
         lines = {f"{place_of(('file', *error['loc']))}: {field_error(error)}" for error in wrong.errors()}
         raise ValueError("\n".join(sorted(lines))) from None

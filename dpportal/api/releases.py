@@ -60,17 +60,17 @@ def releases(request: HttpRequest, dataset: UUID | None = None, page: PageNumber
 
 
 @router.post("", auth=RELEASE, response={200: ReleaseShown, 201: ReleaseShown}, openapi_extra=HAS_A_KEY)
-def draft(request: HttpRequest, said: ReleaseInput) -> object:
+def draft(request: HttpRequest, payload: ReleaseInput) -> object:
     """Draft a release: nothing is spent before it is confirmed. Choices that are left out can be made later."""
-    sent = RepeatableRequest(request, DRAFT, said.dict())
+    sent = RepeatableRequest(request, DRAFT, payload.dict())
     if (known := sent.earlier()) is not None:
         return shown(request, release_for(request, known))
-    dataset = dataset_for(request, said.dataset, Right.RELEASE)
+    dataset = dataset_for(request, payload.dataset, Right.RELEASE)
     if reason := services.why_not_started(dataset):
         raise RefusedError(409, reason)
     begun = Release(dataset=dataset, created_by=current_user(request))
     with searching():
-        choosing.choose(begun, said.dict(exclude={"dataset"}))
+        choosing.choose(begun, payload.dict(exclude={"dataset"}))
     with transaction.atomic():
         begun.save(force_insert=True)
         sent.remember(begun.pk)
@@ -87,19 +87,19 @@ def release(request: HttpRequest, response: HttpResponse, release_id: UUID, wait
 
 
 @router.patch("/{uuid:release_id}", auth=RELEASE, response=ReleaseShown)
-def choose(request: HttpRequest, release_id: UUID, said: ChoicesInput) -> object:
+def choose(request: HttpRequest, release_id: UUID, payload: ChoicesInput) -> object:
     """Change a draft's choices; of a confirmed release, its title alone."""
     found = release_for(request, release_id)
     if not found.is_draft:
-        if said.product or said.choices or said.method:
+        if payload.product or payload.choices or payload.method:
             raise RefusedError(409, str(ALREADY))
-        if said.title and said.title.strip():
-            form = TitleForm(form_data({"title": said.title}))
+        if payload.title and payload.title.strip():
+            form = TitleForm(form_data({"title": payload.title}))
             require_valid(form)
             services.rename(found, form.cleaned_data["title"], current_user(request))
         return shown(request, release_for(request, release_id))
     with searching():
-        choosing.choose(found, said.dict())
+        choosing.choose(found, payload.dict())
     if not found.keep(choosing.EVERYTHING):
         raise RefusedError(409, str(ALREADY))
     return shown(request, found)
@@ -128,20 +128,20 @@ def review(request: HttpRequest, release_id: UUID) -> object:
     response={200: ReleaseShown, 202: ReleaseShown},
     openapi_extra=HAS_A_KEY,
 )
-def spend(request: HttpRequest, release_id: UUID, said: Spend) -> object:
+def spend(request: HttpRequest, release_id: UUID, payload: Spend) -> object:
     """Spend the budget on what was reviewed, for good, and have a worker make the release.
 
     Sent again with the same Idempotency-Key, it spends nothing and is answered with the release.
     """
     found = release_for(request, release_id)
-    sent = RepeatableRequest(request, f"{SPENDING} {release_id}", said.wanted)
+    sent = RepeatableRequest(request, f"{SPENDING} {release_id}", payload.for_comparison)
     if sent.earlier() is not None:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
     with searching():
         version, plan = drafts.plan_of(found)
-        confirm(sent, said, found, services.reviewed_as(version, plan))
+        confirm(sent, payload, found, services.reviewed_as(version, plan))
     return Status(202, shown(request, release_for(request, release_id)))
 
 

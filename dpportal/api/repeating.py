@@ -54,7 +54,7 @@ class RepeatableRequest:
         if row is None:
             return None
         if (row.act, row.content) != (self.act, self._content):
-            raise RefusedError(422, _another())
+            raise RefusedError(422, _key_conflict_text())
         return row.subject
 
     def remember(self, subject: UUID) -> None:
@@ -77,7 +77,7 @@ def sent_key(request: HttpRequest) -> str:
     return idempotency_keys.read(request.headers.get(idempotency_keys.HEADER))
 
 
-def _another() -> str:
+def _key_conflict_text() -> str:
     return _(
         "Another request was sent with this Idempotency-Key, so nothing was done now. Send the first request again as "
         "it was, or send this one with a new key."

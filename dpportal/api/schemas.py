@@ -254,7 +254,7 @@ class Spend(Strict):
     nevertheless: StrictBool = False
 
     @property
-    def wanted(self) -> dict[str, Any]:
+    def for_comparison(self) -> dict[str, Any]:
         """What is asked for: what a request that comes again is compared by.
 
         Not the answer to a question that was read: what the plan rests on changes once it was done.
@@ -273,7 +273,7 @@ class Details(Strict):
     supersedes: UUID | None = None
 
     @property
-    def wanted(self) -> dict[str, Any]:
+    def changes(self) -> dict[str, Any]:
         """What was sent of these two, by name."""
         return self.dict(exclude_unset=True, include={"doi", "supersedes"})
 

@@ -32,7 +32,7 @@ def charge(token: ApiToken, publication: ChargedPublication | ValueChoice) -> No
 
     In the caller's transaction.
     """
-    held = tokens.held(token)
+    held = tokens.locked_token(token)
     publication.refresh_from_db()
     assert publication.charge is not None
     entry = publication.charge

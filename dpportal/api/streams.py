@@ -47,18 +47,18 @@ def streams(request: HttpRequest, dataset: UUID | None = None, page: PageNumber 
 
 
 @router.post("", auth=RELEASE, response={200: StreamShown, 201: StreamShown}, openapi_extra=HAS_A_KEY)
-def draft_stream(request: HttpRequest, said: StreamInput) -> object:
+def draft_stream(request: HttpRequest, payload: StreamInput) -> object:
     """Draft a running count with all that its wizard asks; nothing is spent before it is opened."""
-    sent = RepeatableRequest(request, DRAFT, said.dict())
+    sent = RepeatableRequest(request, DRAFT, payload.dict())
     if (known := sent.earlier()) is not None:
         return shown(request, stream_for(request, known))
-    dataset = dataset_for(request, said.dataset, Right.RELEASE)
+    dataset = dataset_for(request, payload.dataset, Right.RELEASE)
     if reason := services.why_not_started(dataset):
         raise RefusedError(409, reason)
     draft = Stream(dataset=dataset, created_by=current_user(request))
     with searching():
         try:
-            choosing.choose(draft, said.dict(exclude={"dataset"}))
+            choosing.choose(draft, payload.dict(exclude={"dataset"}))
         except choosing.StreamChoiceError as error:
             require_valid(error.form)
     with transaction.atomic():
@@ -89,17 +89,17 @@ def discard_stream(request: HttpRequest, stream_id: UUID) -> object:
     response={200: StreamShown, 202: StreamShown},
     openapi_extra=HAS_A_KEY,
 )
-def open_stream(request: HttpRequest, stream_id: UUID, said: Spend) -> object:
+def open_stream(request: HttpRequest, stream_id: UUID, payload: Spend) -> object:
     """Spend the budget on what was reviewed, for good, and have a worker open the running count."""
     found = stream_for(request, stream_id)
-    sent = RepeatableRequest(request, f"{OPENING} {stream_id}", said.wanted)
+    sent = RepeatableRequest(request, f"{OPENING} {stream_id}", payload.for_comparison)
     if sent.earlier() is not None:
         return shown(request, found)
     if not found.is_draft:
         raise RefusedError(409, str(ALREADY))
     with searching():
         version, plan = drafts.plan_of(found)
-        confirm(sent, said, found, services.reviewed_as(found, version, plan))
+        confirm(sent, payload, found, services.reviewed_as(found, version, plan))
     return Status(202, shown(request, stream_for(request, stream_id)))
 
 
@@ -118,7 +118,7 @@ def stream_token(request: HttpRequest, stream_id: UUID) -> object:
     """
     stream = stream_for(request, stream_id)
     with transaction.atomic():
-        made_with = tokens.held(token_of(request))
+        made_with = tokens.locked_token(token_of(request))
         token = services.renew_token(stream, current_user(request), made_with)
     return Status(201, TokenShown(token=token))
 

@@ -54,7 +54,7 @@ def revoke(token: ApiToken, by: User) -> bool:
     return True
 
 
-def held(token: ApiToken) -> ApiToken:
+def locked_token(token: ApiToken) -> ApiToken:
     """A token that was let in, kept from being revoked until the caller's transaction ends.
 
     Raises AuthenticationError if that has happened meanwhile.
@@ -65,7 +65,7 @@ def held(token: ApiToken) -> ApiToken:
     return own
 
 
-def of(text: str) -> ApiToken | None:
+def working_token(text: str) -> ApiToken | None:
     """The token that was sent, if it works, and nothing is to be done by its person before."""
     token = _working(text)
     return token if token and not _waits_for(token.by) else None
@@ -73,7 +73,7 @@ def of(text: str) -> ApiToken | None:
 
 def why_not(text: str) -> str:
     """Why a token that was made opens nothing any more, or nothing now, for its program; empty for every other one."""
-    token = _made(text)
+    token = _token_of(text)
     if token is None:
         return ""
     if token.is_revoked:
@@ -92,11 +92,11 @@ def _waits_for(person: User) -> str:
 
 
 def _working(text: str) -> ApiToken | None:
-    token = _made(text)
+    token = _token_of(text)
     return token if token and token.works and _is_in_office(token.by) else None
 
 
-def _made(text: str) -> ApiToken | None:
+def _token_of(text: str) -> ApiToken | None:
     """The token of this text, whether it works or not."""
     rows = ApiToken.objects.filter(sha256=program_tokens.digest(text)).select_related("by")
     return rows.first()

@@ -79,7 +79,7 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
         raise RefusedError(400, text)
     sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": said, "size": size})
     if (known := sent.earlier()) is not None:
-        return _told(request, response, _begun_before(request, known))
+        return _upload_shown(request, response, _begun_before(request, known))
     sha256 = said.pop("sha256", "").lower()
     if sha256 and not _SHA256.fullmatch(sha256):
         text = _("A SHA-256 has 64 hexadecimal digits.")
@@ -93,13 +93,13 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
             draft, chosen["file_name"], chosen["size"], sha256, form.options().to_json(), by
         )
         sent.remember(upload.pk)
-    return Status(201, _told(request, response, upload))
+    return Status(201, _upload_shown(request, response, upload))
 
 
 @router.get("/{uuid:upload_id}", auth=ADMINISTER, response=UploadShown)
 def upload_state(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
     """How far an upload is, and the dataset that it has become."""
-    return _told(request, response, _of(request, upload_id))
+    return _upload_shown(request, response, _own_upload(request, upload_id))
 
 
 @router.api_operation(
@@ -108,7 +108,7 @@ def upload_state(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
 def upload_offset(request: HttpRequest, response: HttpResponse, upload_id: UUID) -> object:
     """How far an upload is: the header `Upload-Offset` says how many bytes have come."""
     _require_tus(request)
-    _told(request, response, _of(request, upload_id))
+    _upload_shown(request, response, _own_upload(request, upload_id))
     return Status(200, None)
 
 
@@ -120,7 +120,7 @@ def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
     until its state is “stored”; “refused” says why in `reading`, as where another SHA-256 came than was announced.
     """
     _require_tus(request)
-    upload = _of(request, upload_id)
+    upload = _own_upload(request, upload_id)
     if request.content_type != PIECE_TYPE:
         raise RefusedError(415, _("Send a piece as %(type)s.") % {"type": PIECE_TYPE})
     offset = request.headers.get("Upload-Offset", "")
@@ -130,7 +130,7 @@ def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
         resumable_upload.append(upload, int(offset), request)
     except resumable_upload.TooMuchError as refusal:
         raise RefusedError(413, str(refusal)) from None
-    _told(request, response, upload)
+    _upload_shown(request, response, upload)
     return Status(204, None)
 
 
@@ -138,7 +138,7 @@ def append_piece(request: HttpRequest, response: HttpResponse, upload_id: UUID) 
 def give_up_upload(request: HttpRequest, upload_id: UUID) -> object:
     """Delete what came. An upload that is whole has become a dataset, which is deleted by itself."""
     _require_tus(request)
-    upload = _of(request, upload_id)
+    upload = _own_upload(request, upload_id)
     if upload.finished:
         raise RefusedError(409, _("This upload is whole, and has become a dataset. Delete that instead."))
     resumable_upload.give_up(upload)
@@ -148,13 +148,13 @@ def give_up_upload(request: HttpRequest, upload_id: UUID) -> object:
 def _begun_before(request: HttpRequest, upload_id: UUID) -> BegunUpload:
     """What an earlier request with the same key began. Raises RefusedError if that was given up."""
     try:
-        return _of(request, upload_id)
+        return _own_upload(request, upload_id)
     except RefusedError:
         text = _("The upload with this Idempotency-Key was given up. Begin another one with a new key.")
         raise RefusedError(410, text) from None
 
 
-def _of(request: HttpRequest, upload_id: UUID) -> BegunUpload:
+def _own_upload(request: HttpRequest, upload_id: UUID) -> BegunUpload:
     """An upload of the person's own; of one that ended long ago, its dataset is what is known."""
     own = BegunUpload.objects.filter(pk=upload_id, owner=current_user(request)).first()
     if own is None:
@@ -169,7 +169,7 @@ def _of(request: HttpRequest, upload_id: UUID) -> BegunUpload:
     return own
 
 
-def _told(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> UploadShown:
+def _upload_shown(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> UploadShown:
     """What is answered, and in the headers of tus."""
     expires = upload.created_at + resumable_upload.KEPT_FOR
     response["Tus-Resumable"], response["Cache-Control"] = TUS, "no-store"

@@ -39,22 +39,22 @@ router = Router(tags=["datasets"])
 
 
 @router.post("/{uuid:dataset_id}/values/plan", auth=READ, response=ValuesPlanShown)
-def plan_values(request: HttpRequest, dataset_id: UUID, said: ValueChoiceInput) -> object:
+def plan_values(request: HttpRequest, dataset_id: UUID, payload: ValueChoiceInput) -> object:
     """What a private choice of a column's values would cost and keep. No data is looked at."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    plan = planned(dataset, said)
+    plan = planned(dataset, payload)
     amount, delta = services.costs(plan)
     return ValuesPlanShown(
-        column=said.column,
+        column=payload.column,
         counted_in=plan.loss.symbol,
         amount=plain(amount),
         delta=plain(delta),
         needed=[NeededShown(chance=c, people=n) for c, n in services.people_needed(plan)],
-        rules=[*keeping.rules(), lone_people.told(plan)],
+        rules=[*keeping.rules(), lone_people.keeping_odds(plan)],
         warning=services.warning(dataset, plan),
         unpaid=services.why_unpaid(dataset, plan),
-        second_person=_second_person(dataset, said.column, plan),
-        reviewed=services.reviewed_as(dataset, said.column, plan),
+        second_person=_second_person(dataset, payload.column, plan),
+        reviewed=services.reviewed_as(dataset, payload.column, plan),
     )
 
 
@@ -64,26 +64,26 @@ def plan_values(request: HttpRequest, dataset_id: UUID, said: ValueChoiceInput) 
     response={200: ValuesShown, 202: ValuesShown},
     openapi_extra=HAS_A_KEY,
 )
-def choose_values(request: HttpRequest, dataset_id: UUID, said: ValuesSpent) -> object:
+def choose_values(request: HttpRequest, dataset_id: UUID, payload: ValuesSpent) -> object:
     """Spend the budget, for good, on a private choice of a column's values, which are then declared.
 
     Sent again with the same Idempotency-Key, it spends nothing and is answered with the choice. Where a site wants a
     second person for such a cost, one is asked for on the page: what is spent then would be no token's.
     """
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    sent = RepeatableRequest(request, f"values of {dataset_id}", said.wanted)
+    sent = RepeatableRequest(request, f"values of {dataset_id}", payload.for_comparison)
     if (known := sent.earlier()) is not None:
         return _shown(services.choice_of(dataset, known))
-    plan, by = planned(dataset, said), current_user(request)
-    shown = services.reviewed_as(dataset, said.column, plan)
+    plan, by = planned(dataset, payload), current_user(request)
+    shown = services.reviewed_as(dataset, payload.column, plan)
     if second_person.asks_first(dataset, plan):
-        refuse(said, shown, prices.address_of(dataset, said.column, plan))
-    answer = form_data(said.dict(include={"reviewed", "agreed", "one_row"}))
+        refuse(payload, shown, prices.address_of(dataset, payload.column, plan))
+    answer = form_data(payload.dict(include={"reviewed", "agreed", "one_row"}))
     form = services.review_form(answer, dataset, shown)
     with form.taking(*services.REFUSALS):
         if services.is_confirmed(form, dataset, by):
             with transaction.atomic():
-                choice = services.request(dataset, said.column, plan, reviewed=form.digest_read, by=by)
+                choice = services.request(dataset, payload.column, plan, reviewed=form.digest_read, by=by)
                 spending.charge(token_of(request), choice)
                 sent.remember(choice.pk)
     require_valid(form)
@@ -101,14 +101,14 @@ def chosen_values(
     return _shown(choice)
 
 
-def planned(dataset: Dataset, said: ValueChoiceInput | ValuesSpent) -> ValueChoicePlan:
+def planned(dataset: Dataset, payload: ValueChoiceInput | ValuesSpent) -> ValueChoicePlan:
     """What was said, as the page's form reads it. Raises RefusedError."""
-    if said.column not in [column["name"] for column in dataset.columns]:
-        text = _("This dataset has no column “%(column)s”.") % {"column": said.column[:80]}
+    if payload.column not in [column["name"] for column in dataset.columns]:
+        text = _("This dataset has no column “%(column)s”.") % {"column": payload.column[:80]}
         raise RefusedError(422, text, {"column": [text]})
-    if reason := services.why_not(dataset, said.column):
+    if reason := services.why_not(dataset, payload.column):
         raise RefusedError(409, reason)
-    form = CostForm(form_data({"amount": said.amount, "delta": said.delta}), dataset=dataset)
+    form = CostForm(form_data({"amount": payload.amount, "delta": payload.delta}), dataset=dataset)
     require_valid(form)
     assert form.plan is not None
     return form.plan

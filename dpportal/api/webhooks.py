@@ -37,9 +37,9 @@ def webhooks(request: HttpRequest) -> object:
 
 
 @router.post("", auth=ADMINISTER, response={201: WebhookAdded})
-def add_webhook(request: HttpRequest, said: WebhookNew) -> object:
+def add_webhook(request: HttpRequest, payload: WebhookNew) -> object:
     """Add one, at a host that an administrator allowed. The answer has its secret, this once."""
-    form = WebhookForm(form_data(said.dict()))
+    form = WebhookForm(form_data(payload.dict()))
     require_valid(form)
     chosen = form.cleaned_data
     own, secret = services.add(current_user(request), chosen["address"], chosen["kinds"], origin_of(request))
@@ -47,38 +47,38 @@ def add_webhook(request: HttpRequest, said: WebhookNew) -> object:
 
 
 @router.patch("/{uuid:webhook_id}", auth=ADMINISTER, response=WebhookShown)
-def change_webhook(request: HttpRequest, webhook_id: UUID, said: WebhookChange) -> object:
+def change_webhook(request: HttpRequest, webhook_id: UUID, payload: WebhookChange) -> object:
     """Say what it is told of, or pause it: what happens meanwhile is not sent later."""
-    own, by = _own(request, webhook_id), current_user(request)
-    if said.kinds is not None:
-        form = KindsForm(form_data({"kinds": said.kinds}))
+    own, by = _own_webhook(request, webhook_id), current_user(request)
+    if payload.kinds is not None:
+        form = KindsForm(form_data({"kinds": payload.kinds}))
         require_valid(form)
         services.change(own, form.cleaned_data["kinds"], by)
-    if said.paused is not None:
-        services.pause(own, said.paused, by)
+    if payload.paused is not None:
+        services.pause(own, payload.paused, by)
     return _shown(own)
 
 
 @router.delete("/{uuid:webhook_id}", auth=ADMINISTER, response={204: None})
 def delete_webhook(request: HttpRequest, webhook_id: UUID) -> object:
     """Delete it, with its secret and its deliveries."""
-    services.delete(_own(request, webhook_id), current_user(request))
+    services.delete(_own_webhook(request, webhook_id), current_user(request))
     return Status(204, None)
 
 
 @router.post("/{uuid:webhook_id}/test", auth=ADMINISTER, response={202: DeliveryShown})
 def test_webhook(request: HttpRequest, webhook_id: UUID) -> object:
     """Send it a test; the list of its deliveries says what became of it."""
-    return Status(202, _delivery(services.test(_own(request, webhook_id))))
+    return Status(202, _delivery(services.test(_own_webhook(request, webhook_id))))
 
 
 @router.get("/{uuid:webhook_id}/deliveries", auth=READ, response=DeliveryPage)
 def deliveries(request: HttpRequest, webhook_id: UUID, page: PageNumber = 1) -> object:
     """What was sent to it, or waits, the newest first."""
-    return page_of(request, _own(request, webhook_id).deliveries.all(), page, _delivery)
+    return page_of(request, _own_webhook(request, webhook_id).deliveries.all(), page, _delivery)
 
 
-def _own(request: HttpRequest, webhook_id: UUID) -> Webhook:
+def _own_webhook(request: HttpRequest, webhook_id: UUID) -> Webhook:
     return get_object_or_404(Webhook, pk=webhook_id, person=current_user(request))
 
 

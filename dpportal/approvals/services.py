@@ -44,38 +44,40 @@ class ApprovalQuestion:
     recorded: str = ""
 
 
-def ask(asked: ApprovalQuestion, by: User) -> Approval:
+def ask(question: ApprovalQuestion, by: User) -> Approval:
     """Have an act wait for a second person. One that waits for the same with other arguments is replaced."""
     try:
-        return _ask(asked, by)
+        return _ask(question, by)
     except IntegrityError:  # of two at the same moment one waits
-        return Approval.objects.get(kind=asked.kind, subject=str(asked.subject), state=ApprovalState.WAITING)
+        return Approval.objects.get(
+            kind=question.kind, subject=str(question.subject), state=ApprovalState.WAITING
+        )
 
 
 @in_site_language
 @transaction.atomic
-def _ask(asked: ApprovalQuestion, by: User) -> Approval:
+def _ask(question: ApprovalQuestion, by: User) -> Approval:
     waiting = Approval.objects.select_for_update().filter(
-        kind=asked.kind, subject=str(asked.subject), state=ApprovalState.WAITING
+        kind=question.kind, subject=str(question.subject), state=ApprovalState.WAITING
     )
     for same in waiting:
-        if same.is_waiting and (same.by_id, same.arguments) == (by.pk, asked.arguments):
+        if same.is_waiting and (same.by_id, same.arguments) == (by.pk, question.arguments):
             return same
     waiting.update(state=ApprovalState.REPLACED, answered_at=timezone.now())
-    approval = _kept(asked, by)
+    approval = _stored(question, by)
     audit.record(by, "asked for a second person", approval, approval.recorded)
-    mailing.write(_addresses(_others(by)), _("A second person is asked for"), asked.summary)
+    mailing.write(_addresses(_other_administrators(by)), _("A second person is asked for"), question.summary)
     return approval
 
 
-def _kept(asked: ApprovalQuestion, by: User) -> Approval:
+def _stored(question: ApprovalQuestion, by: User) -> Approval:
     return Approval.objects.create(
-        kind=asked.kind,
-        subject=str(asked.subject),
-        arguments=asked.arguments,
-        summary=asked.summary,
-        recorded=asked.recorded or asked.summary,
-        address=asked.address,
+        kind=question.kind,
+        subject=str(question.subject),
+        arguments=question.arguments,
+        summary=question.summary,
+        recorded=question.recorded or question.summary,
+        address=question.address,
         by=by,
         expires_at=timezone.now() + timedelta(days=settings.TWO_PEOPLE.days),
     )
@@ -239,7 +241,7 @@ def _tell(approval: Approval, text: str) -> None:
     mailing.write([approval.by.email], subject, f"{approval.summary}\n\n{text}")
 
 
-def _others(by: User) -> QuerySet[User]:
+def _other_administrators(by: User) -> QuerySet[User]:
     return User.objects.administrators().exclude(pk=by.pk)
 
 

@@ -253,7 +253,7 @@ def _is_lately_compared(dataset_id: UUID) -> bool:
 def _ends_alike(dataset_id: UUID, ending: Ending) -> bool:
     """Whether none was lost since all were compared, and ledger and memory have the same newest charges."""
     _compared_at, further = _compared[settings.MEMORY_DIR, dataset_id]
-    if _further(dataset_id, ending) < further or not ending.newest:
+    if _uncounted_charges(dataset_id, ending) < further or not ending.newest:
         return False
     return is_settled(dataset_id, ending.newest) and charge_places.are_current(dataset_id, ending.spent)
 
@@ -261,7 +261,7 @@ def _ends_alike(dataset_id: UUID, ending: Ending) -> bool:
 def _compare_all(datasets: Sequence[Dataset]) -> None:
     # The ledger is read before and after the memory: what another job spends meanwhile is in both, or in neither.
     endings = charge_places.endings(datasets)
-    further = {dataset.pk: _further(dataset.pk, endings[dataset.pk]) for dataset in datasets}
+    further = {dataset.pk: _uncounted_charges(dataset.pk, endings[dataset.pk]) for dataset in datasets}
     before, settled = _lines(*datasets), {dataset.pk: keys(dataset.pk) for dataset in datasets}
     for dataset in datasets:
         _require_all(dataset, settled[dataset.pk], before[dataset.pk])
@@ -276,7 +276,7 @@ def _compare_all(datasets: Sequence[Dataset]) -> None:
         _compared[settings.MEMORY_DIR, dataset.pk] = time.monotonic(), further[dataset.pk]
 
 
-def _further(dataset_id: UUID, ending: Ending) -> int:
+def _uncounted_charges(dataset_id: UUID, ending: Ending) -> int:
     """How many charges the memory has beside those that the ledger has settled.
 
     A job that is about to commit adds one for a moment; only a lost file, or a ledger with more than it, lowers it.

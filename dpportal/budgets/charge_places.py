@@ -72,13 +72,13 @@ def are_current(dataset_id: UUID, spent: int) -> bool:
     """Whether ledger and journal end alike; False where all charges have to be compared. Raises MemoryFaultError."""
     if not spent or not journal.holds(_name(dataset_id, spent)):
         return False
-    later = [key for _, key in zip(range(MOST_OPEN + 1), _later(dataset_id, spent), strict=False)]
+    later = [key for _, key in zip(range(MOST_OPEN + 1), _later_keys(dataset_id, spent), strict=False)]
     named = {UUID(key) for key in later if key}
     known = LedgerEntry.objects.filter(dataset=dataset_id, key__in=named).count()
     return len(later) <= MOST_OPEN and known == len(named)
 
 
-def _later(dataset_id: UUID, place: int) -> Iterator[str]:
+def _later_keys(dataset_id: UUID, place: int) -> Iterator[str]:
     """The keys at the places after this one, up to the first that is free."""
     while (key := _key_at(dataset_id, place := place + 1)) is not None:
         yield key

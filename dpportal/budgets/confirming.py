@@ -86,7 +86,7 @@ def waits(draft: ChargedPublication) -> bool:
     return latest is not None and latest.is_waiting
 
 
-def around(by: User, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
+def review_context(by: User, draft: ChargedPublication, budget: Budget, columns: Sequence[str]) -> Json:
     """The context that every review shows with the plan.
 
     by: whoever reviews, for whose eyes warnings of the fit are.

@@ -25,18 +25,18 @@ def declare(view: str, is_open: IsOpen) -> None:
 def declare_drafts(view: str, drafts: type[ChargedPublication], name: str) -> None:
     """The same of a review page. name: of the draft's id in its address."""
 
-    def is_open(_asked: BudgetRequest, ids: Mapping[str, Any]) -> bool:
+    def is_open(_budget_request: BudgetRequest, ids: Mapping[str, Any]) -> bool:
         found = drafts._default_manager.filter(pk=ids[name]).first()
         return found is not None and found.is_draft
 
     declare(view, is_open)
 
 
-def can_continue(asked: BudgetRequest) -> bool:
+def can_continue(budget_request: BudgetRequest) -> bool:
     """Whether its address leads to something that waits for the budget."""
     try:
-        page = resolve(urlsplit(asked.address).path)
+        page = resolve(urlsplit(budget_request.address).path)
     except Resolver404:
         return False
     is_open = _rooms.get(page.view_name)
-    return is_open is not None and is_open(asked, page.kwargs)
+    return is_open is not None and is_open(budget_request, page.kwargs)

@@ -53,7 +53,7 @@ def position(
 
     query: "epsilon" (the cost, in ε or ρ) or a wanted error by its name in `errors`. Raises ValidationError.
     """
-    amount = _wanted(query, errors)
+    amount = _requested_cost(query, errors)
     return {
         "amount": plain(amount),
         "meaning": meaning_of(amount),
@@ -116,7 +116,7 @@ def is_as_proposed(form: forms.Form) -> bool:
     return proposed == plain(form.cleaned_data["amount"])
 
 
-def _wanted(query: Mapping[str, str], errors: Mapping[str, DialError]) -> Decimal:
+def _requested_cost(query: Mapping[str, str], errors: Mapping[str, DialError]) -> Decimal:
     """The cost that is asked for, by itself or by an error, which two digits reach nearly."""
     for name, error in errors.items():
         if name in query:

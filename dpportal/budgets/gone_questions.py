@@ -26,17 +26,17 @@ def forget(gone: GoneColumns) -> None:
         approvals.forget(Approval.objects.filter(pk__in=forgotten))
 
 
-def _is_of(asked: Approval, gone: GoneColumns, own: Collection[str], every: Collection[str]) -> bool:
+def _is_of(approval: Approval, gone: GoneColumns, own: Collection[str], every: Collection[str]) -> bool:
     """Whether it is asked of the dataset; or of a draft that was deleted since, whose dataset nothing says.
 
     own, every: the keys of the dataset's drafts, and of all.
     """
-    if asked.kind == PROTECTION:
+    if approval.kind == PROTECTION:
         return True
-    if "dataset" in asked.arguments:
-        return bool(asked.arguments["dataset"] == str(gone.dataset.pk))
-    return asked.subject in own or asked.subject not in every
+    if "dataset" in approval.arguments:
+        return bool(approval.arguments["dataset"] == str(gone.dataset.pk))
+    return approval.subject in own or approval.subject not in every
 
 
-def _names(asked: Approval, gone: GoneColumns) -> bool:
-    return gone.are_in(asked.summary, asked.arguments, asked.answer)
+def _names(approval: Approval, gone: GoneColumns) -> bool:
+    return gone.are_in(approval.summary, approval.arguments, approval.answer)

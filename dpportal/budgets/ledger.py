@@ -135,7 +135,7 @@ def reduce(
         raise BudgetRefusedError(refusals.reduction_text(None))
     lock_dataset(budget.dataset)
     entry = _append(budget, Kind.REDUCTION, State.BOOKED, amount, own_booking(reason, delta), by)
-    if not _change(_with(amount, delta).filter(pk=budget.pk), **_moved(entry, total=-1)):
+    if not _change(_budgets_with(amount, delta).filter(pk=budget.pk), **_moved(entry, total=-1)):
         raise BudgetRefusedError(refusals.reduction_text(Budget.objects.get(pk=budget.pk)))
     taken = with_delta(f"{budget.symbol} = {plain(amount)}", delta)
     audit.record(by, "reduced a budget", budget.dataset, taken)
@@ -163,7 +163,7 @@ def reserve(
     named = second_person.with_name(booking.reason, acts.approval_of(SPENDS, booking.key))
     booking = replace(booking, reason=named)
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
-    enough = _with(amount, booking.delta).filter(dataset=dataset, definition=definition.value)
+    enough = _budgets_with(amount, booking.delta).filter(dataset=dataset, definition=definition.value)
     budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()
     if budget is None:
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition, booking.delta))
@@ -354,7 +354,7 @@ def _budget_of(entry: LedgerEntry) -> QuerySet[Budget]:
     return Budget.objects.filter(pk=entry.budget_id)
 
 
-def _with(amount: Decimal, delta: Decimal) -> QuerySet[Budget]:
+def _budgets_with(amount: Decimal, delta: Decimal) -> QuerySet[Budget]:
     """The accounts that have so much left."""
     return Budget.objects.filter(
         total__gte=F("spent") + F("reserved") + stored(amount),

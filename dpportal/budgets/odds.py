@@ -193,14 +193,14 @@ def _adds_up(other: Budget, budget: Budget) -> bool:
     return other.definition == budget.definition and other.protection == budget.protection
 
 
-def choices(budget: Budget, asked: Decimal | None, others: Collection[Budget]) -> list[Odds]:
+def choices(budget: Budget, requested: Decimal | None, others: Collection[Budget]) -> list[Odds]:
     """The worked choices for an account, in its own unit: what was asked for first, then the fixed ones.
 
     others: as for `Odds.of`.
     """
     definition = Definition(budget.definition)
     fixed = [each if definition is Definition.PURE else _as_rho(each) for each in EPSILONS]
-    amounts = [asked, *fixed] if asked and asked not in fixed else fixed
+    amounts = [requested, *fixed] if requested and requested not in fixed else fixed
     return [Odds.of(budget, amount, others) for amount in amounts]
 
 

@@ -110,7 +110,7 @@ def _dataset(site: str, entries: list[Entry], about: About) -> Json:
         "dcat:landingPage": _page(page),
         "dct:accessRights": PUBLIC_ACCESS,
         "dct:language": _language_of(dataset.name, about.text),
-        **dict(_told(about, entries[0].it)),
+        **dict(_described(about, entries[0].it)),
         "dcat:distribution": [_distribution(site, entry, about) for entry in entries],
     }
 
@@ -120,7 +120,7 @@ def _language_of(*texts: str) -> Json:
     return CHINESE if any(_HAN.search(text) for text in texts) else ENGLISH
 
 
-def _told(about: About, newest: ChargedPublication) -> Iterator[tuple[str, object]]:
+def _described(about: About, newest: ChargedPublication) -> Iterator[tuple[str, object]]:
     """What the curator lets everyone read of the dataset."""
     text = about.text or _("Statistics of this dataset, with differential privacy.")
     yield "dct:description", text

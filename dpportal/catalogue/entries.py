@@ -280,7 +280,7 @@ def loaded(publications: Sequence[CatalogueEntry], *, with_pictures: bool = True
         chosen = model.objects.filter(pk__in=[p.pk for p in publications])
         chosen = chosen.select_related("dataset", "charge__budget", "created_by")
         rows |= {row.pk: row for row in chosen.defer(*model.UNLISTED, *_UNLISTED_OF_DATASET)}
-    pictures = thumbnails.of(rows.values()) if with_pictures else {}
+    pictures = thumbnails.thumbnails_of(rows.values()) if with_pictures else {}
     losses = losses_of(rows.values())
     titles: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for (version, column), title in _titles({row.domain_version_id for row in rows.values()}).items():

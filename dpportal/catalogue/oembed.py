@@ -21,7 +21,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.frames import frame_height
-from dpportal.publications.reader_pages import ReaderPages, asked
+from dpportal.publications.reader_pages import ReaderPages, query_of
 from dpportal.releases import public as releases
 from dpportal.releases.models import Release
 from dpportal.streams import public as streams
@@ -46,9 +46,9 @@ def oembed(request: HttpRequest) -> HttpResponse:
     if not address:
         return _refused(400, _("Name the address of a published chart, or of its page, as “url”."))
     try:
-        width = _least(request, "maxwidth", WIDTH)
+        width = _room_for(request, "maxwidth", WIDTH)
         publication, frame, needed = _embedded(request, address, width)
-        height = _least(request, "maxheight", needed)
+        height = _room_for(request, "maxheight", needed)
     except ValueError:
         return _refused(400, _("Give “maxwidth” and “maxheight” as whole numbers of pixels from 1."))
     except Http404:
@@ -100,7 +100,7 @@ def _embedded(request: HttpRequest, address: str, width: int) -> tuple[Release |
     chart = named[0] if named else next(iter(pages.charts(chosen, publication)), "")
     figure, metadata = pages.figure(chosen, publication, chart), pages.metadata(chosen, publication)
     path = reverse(f"{match.namespace}:embed", args=[publication.pk, chart])
-    return publication, f"{path}{asked(chosen)}", frame_height(figure, metadata, width)
+    return publication, f"{path}{query_of(chosen)}", frame_height(figure, metadata, width)
 
 
 def _resolved(address: str, host: str) -> tuple[ResolverMatch, str]:
@@ -114,7 +114,7 @@ def _resolved(address: str, host: str) -> tuple[ResolverMatch, str]:
         raise Http404 from None
 
 
-def _least(request: HttpRequest, name: str, usual: int) -> int:
+def _room_for(request: HttpRequest, name: str, usual: int) -> int:
     """What a site has room for, where that is less than usual. Raises ValueError for what is no number of pixels."""
     text = request.GET.get(name, "")
     if not text:

@@ -49,7 +49,7 @@ class Thumbnails(QuestionKind):
 THUMBNAILS = register(Thumbnails())
 
 
-def of(publications: Iterable[ChargedPublication]) -> dict[UUID, Json]:
+def thumbnails_of(publications: Iterable[ChargedPublication]) -> dict[UUID, Json]:
     """The pictures of releases and running counts, by their id; those that there are not yet are asked for.
 
     Two queries however many, once all were asked for.
@@ -70,7 +70,7 @@ def of(publications: Iterable[ChargedPublication]) -> dict[UUID, Json]:
 
 def ask_for(sender: object, *, publication: ChargedPublication, **_signal: object) -> None:
     """Have the picture of what has just become public drawn, before a reader comes."""
-    of([publication])
+    thumbnails_of([publication])
 
 
 def forget_of(sender: object, *, instance: AreaMap, **_signal: object) -> None:

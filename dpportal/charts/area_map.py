@@ -166,7 +166,7 @@ def _legend(begins: Sequence[int], values: Floats, half_width: int | None) -> li
     used = {class_of(value, begins) for value in values.tolist()}
     return [
         {
-            "text": f"{_between(begin or (half_width or -1) + 1, end)} {counted_word()}",
+            "text": f"{_range_text(begin or (half_width or -1) + 1, end)} {counted_word()}",
             "opacity": _opacity(place, len(begins)),
         }
         for place, (begin, end) in enumerate(zip(begins, ends, strict=True))
@@ -185,7 +185,7 @@ def _marks(values: Iterable[float], half_width: int | None, others: Mapping[str,
     return marks
 
 
-def _between(low: int, high: int) -> str:
+def _range_text(low: int, high: int) -> str:
     """Two whole numbers and what lies between; one where they are the same."""
     return f"{low:,}" if low == high else _("%(low)s to %(high)s") % {"low": f"{low:,}", "high": f"{high:,}"}
 

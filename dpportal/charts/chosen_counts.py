@@ -91,19 +91,21 @@ def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figur
     pair, (order, _labels) = _facing(chosen), in_order(chosen)
     groups = largest_groups(chosen) if pair is None else pair
     draw = _side_by_side if pair is None else _mirrored
-    figure = _drawn(chosen, draw, order, groups)
+    figure = _figure(chosen, draw, order, groups)
     are_bars = pair is None and not (chosen.by and are_lines(chosen.along))
     draws_margins = not are_bars or len(order) * len(groups) <= MOST_WHISKERS
     above = "" if chosen.shares or are_bars or pair is not None else _far_above(chosen, groups)
     below = _below_caption(chosen.values[order][:, groups]) if pair is not None else ""
-    caption = in_a_row([caption_of(chosen, groups, draws_margins), above, below, _beside(chosen, groups)])
+    caption = in_a_row(
+        [caption_of(chosen, groups, draws_margins), above, below, _unplaced_note(chosen, groups)]
+    )
     by = f" × {chosen.by.shown_name}" if chosen.by else ""
     title = counted_by(chosen.along.shown_name + by)
     display = Display(is_counts=pair is None and not chosen.shares, is_ordered=chosen.along.ordered)
     shown = finished(figure, title=title, caption=caption, display=display)
     if adjusted is None:
         return shown
-    other = _drawn(of_adjusted(chosen, adjusted), draw, order, groups).to_dict()
+    other = _figure(of_adjusted(chosen, adjusted), draw, order, groups).to_dict()
     return one_at_a_time(shown, of_both_kinds(shown.json["data"], other["data"]))
 
 
@@ -122,7 +124,7 @@ def of_adjusted(chosen: ChosenCounts, adjusted: Floats) -> ChosenCounts:
     return replace(chosen, values=adjusted, half_width=None, rest_half_width=None, group_half_width=None)
 
 
-def _drawn(
+def _figure(
     chosen: ChosenCounts, draw: Callable[..., go.Figure], order: Sequence[int], groups: Sequence[int]
 ) -> go.Figure:
     """order, groups: the places of cells along the chart, and of groups."""
@@ -155,7 +157,7 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int], draws_margins: bool =
     )
 
 
-def _beside(chosen: ChosenCounts, groups: Sequence[int]) -> str:
+def _unplaced_note(chosen: ChosenCounts, groups: Sequence[int]) -> str:
     """The numbers of the cells that have no place along the chart's order. groups: the places of those shown."""
     if not leaves_order(chosen):
         return ""

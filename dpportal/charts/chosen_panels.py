@@ -91,7 +91,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
             [
                 _("Every panel has the same axes."),
                 caption_of(each, groups, draws_margins),
-                _beside(each),
+                _unplaced_note(each),
                 _gaps(people[:, groups]),
             ]
         ),
@@ -116,7 +116,7 @@ def _title(chosen: ChosenPanels) -> str:
     return title % {**words, "apart": chosen.apart.shown_name}
 
 
-def _beside(each: ChosenCounts) -> str:
+def _unplaced_note(each: ChosenCounts) -> str:
     """That some cells have no place along each panel's order; how many are in them is too much for a sentence."""
     cells = own_cells(each.along) if leaves_order(each, in_panels=True) else []
     if not cells:

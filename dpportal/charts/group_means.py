@@ -46,7 +46,7 @@ def means_figure(
         )  # fmt: skip
     figure.add_scatter(
         name=_("Mean"), x=names, y=_numbers(mean), mode="markers",
-        marker={"color": "var(--noisy)", "size": 7}, hovertext=_between(low, high, decimals),
+        marker={"color": "var(--noisy)", "size": 7}, hovertext=_interval_texts(low, high, decimals),
         error_y=whiskers(_numbers(mean - low), _numbers(high - mean)),
         hovertemplate="%{x}<br><b>%{y}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
@@ -62,7 +62,7 @@ def means_figure(
     return finished(figure, title=title, caption=caption, display=UNORDERED)
 
 
-def _between(low: Floats, high: Floats, decimals: int) -> list[str]:
+def _interval_texts(low: Floats, high: Floats, decimals: int) -> list[str]:
     """The intervals in words."""
     return [
         _("%(low)s to %(high)s") % {"low": f"{a:,.{decimals}f}", "high": f"{b:,.{decimals}f}"}
@@ -89,15 +89,15 @@ def _without_zero(axis: FigureJson) -> str:
     return "" if begin <= 0 <= end else _("The axis does not begin at zero, so that differences can be seen.")
 
 
-def _caption(drawn: int, groups: int) -> str:
+def _caption(shown: int, groups: int) -> str:
     caption = _(
         "The true mean of each group lies within the bar around its point with probability 95 % or more."
     )
-    if drawn < groups:
+    if shown < groups:
         text = _(
             "Drawn are %(drawn)s of %(groups)s groups: those whose mean can be told, the first in order."
         )
-        caption += " " + text % {"drawn": drawn, "groups": f"{groups:,}"}
+        caption += " " + text % {"drawn": shown, "groups": f"{groups:,}"}
     return caption
 
 

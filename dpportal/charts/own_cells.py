@@ -54,7 +54,7 @@ def cells_to_show(
         empty = _empty(attribute, totals, margin)
         labels = attribute.labels() if empty else []
         left += [f"{cell_name(labels[cell])} ({attribute.shown_name})" for cell in empty]
-        drawn.append(_without(attribute, empty))
+        drawn.append(_without_cells(attribute, empty))
         places.append(np.setdiff1d(np.arange(attribute.size), empty))
     return ShownCells(tuple(drawn), tuple(places), _caption(left))
 
@@ -64,7 +64,7 @@ def cells_in_order(attributes: Sequence[Attribute], axis: int, caption: str) -> 
     left = own_cells(attributes[axis])
     places = [np.arange(attribute.size) for attribute in attributes]
     places[axis] = np.setdiff1d(places[axis], left)
-    drawn = [_without(each, left if place == axis else []) for place, each in enumerate(attributes)]
+    drawn = [_without_cells(each, left if place == axis else []) for place, each in enumerate(attributes)]
     return ShownCells(tuple(drawn), tuple(places), caption)
 
 
@@ -104,7 +104,7 @@ def _empty(attribute: Attribute, totals: Floats, margin: int | None) -> list[int
     return [cell for cell in own_cells(attribute) if totals[cell] <= bound]
 
 
-def _without(attribute: Attribute, cells: Sequence[int]) -> Attribute:
+def _without_cells(attribute: Attribute, cells: Sequence[int]) -> Attribute:
     """The same without some of the portal's own cells."""
     if attribute.missing_cell and attribute.regular_size in cells:
         attribute = replace(attribute, missing_cell=False)

@@ -8,12 +8,14 @@ from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.static_svg import drawing
 
 
-def stilled(shown: object, drawn: Callable[[FigureJson], FigureJson] = drawing) -> object:
+def stilled(shown: object, stilling: Callable[[FigureJson], FigureJson] = drawing) -> object:
     """What a page shows, as JSON, with a drawing for every figure in it.
 
-    drawn: makes it of a figure's JSON; a file by itself has one drawing of each.
+    stilling: makes it of a figure's JSON; a file by itself has one drawing of each.
     """
     if isinstance(shown, dict):
-        inside = {name: value if name == "json" else stilled(value, drawn) for name, value in shown.items()}
-        return {**inside, "drawing": drawn(shown["json"])} if "json" in shown else inside
-    return [stilled(value, drawn) for value in shown] if isinstance(shown, list) else shown
+        inside = {
+            name: value if name == "json" else stilled(value, stilling) for name, value in shown.items()
+        }
+        return {**inside, "drawing": stilling(shown["json"])} if "json" in shown else inside
+    return [stilled(value, stilling) for value in shown] if isinstance(shown, list) else shown

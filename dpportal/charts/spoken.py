@@ -121,9 +121,9 @@ def _of_all(series: Sequence[tuple[str, Sequence[_Point]]], panels: int, unit: s
     named = {
         "number": panels if panels > 1 else len(series),
         "top": _number(top[1], unit),
-        "at_top": _where(*top),
+        "at_top": _place_text(*top),
         "low": _number(low[1], unit),
-        "at_low": _where(*low),
+        "at_low": _place_text(*low),
     }
     words = (
         _("%(number)s charts. Highest of all: %(top)s at %(at_top)s; lowest: %(low)s at %(at_low)s.")
@@ -133,7 +133,7 @@ def _of_all(series: Sequence[tuple[str, Sequence[_Point]]], panels: int, unit: s
     return words % named
 
 
-def _where(name: str, point: _Point) -> str:
+def _place_text(name: str, point: _Point) -> str:
     return f"{name}, {point.place}" if name else point.place
 
 

@@ -15,7 +15,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs.admin_columns import DurationColumn
 from dpportal.platform.listed_names import joint
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 
 
 @admin.register(Dataset)

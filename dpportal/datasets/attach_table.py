@@ -21,11 +21,11 @@ from dpportal.datasets.quotas import CONNECTED, count_upload
 from dpportal.datasets.services import lock_dataset
 from dpportal.platform.two_people import FOLLOWED
 from dpportal.tables import ReadOptions
-from dpportal.tables.connections import definitions
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines import definitions
 
 if TYPE_CHECKING:
-    from dpportal.tables.pushdown.counting import Schema
+    from dpportal.tables.connections.counting import Schema
 # What the record says of a table that a dataset is connected to.
 TABLE = gettext_noop("table %(id)s of connection %(connection)s")
 

@@ -31,7 +31,7 @@ def can_be_coarser(attribute: Attribute) -> bool:
 
 def by_groups(finer: Categorical, name: str, groups: Sequence[str]) -> Categorical:
     """groups: what each value of the finer column is called in the coarser one, in its order. Raises DomainError."""
-    return _of(finer, name, words=tuple(groups))
+    return _coarser_column(finer, name, words=tuple(groups))
 
 
 def by_edges(finer: Integer | Real, name: str, edges: Sequence[float]) -> Attribute:
@@ -49,17 +49,17 @@ def by_edges(finer: Integer | Real, name: str, edges: Sequence[float]) -> Attrib
             )
             % {"column": finer.name}
         )
-    return _of(finer, name, edges=tuple(edges), single_values=(), **divided)
+    return _coarser_column(finer, name, edges=tuple(edges), single_values=(), **divided)
 
 
 def by_step(finer: Date, name: str, step: str) -> Attribute:
     """step: a longer calendar step. Raises DomainError."""
     if step not in COARSER_STEPS.get(finer.step, ()):
         raise DomainError(_("Choose a longer step, which holds whole periods of the finer one."))
-    return _of(finer, name, step=step)
+    return _coarser_column(finer, name, step=step)
 
 
-def _of(finer: A, name: str, **changed: Any) -> A:
+def _coarser_column(finer: A, name: str, **changed: Any) -> A:
     """The coarser column; what fits nothing goes where the cell that takes it now is."""
     coarser = replace(finer, name=name, title="", source=finer.column, misfits_to=None, **changed)
     if coarser.regular_size >= finer.regular_size:

@@ -29,12 +29,14 @@ PERSON_WITH_ONE_ROW = {
 }
 
 
-def columns_declared(dataset: Dataset, said: Mapping[str, Attribute | None], by: User | None) -> None:
-    """said: what each column is declared as now; None where its declaration was taken back. by: None for the owner."""
-    if said:
+def columns_declared(dataset: Dataset, declarations: Mapping[str, Attribute | None], by: User | None) -> None:
+    """declarations: of each column as it is now; None where it was taken back. by: None for the owner."""
+    if declarations:
         places = {column["name"]: str(place) for place, column in enumerate(dataset.columns, 1)}
-        kept = {places.get(attribute.column, "?") for attribute in said.values() if attribute is not None}
-        left = {places.get(name, COARSER) for name, attribute in said.items() if attribute is None}
+        kept = {
+            places.get(attribute.column, "?") for attribute in declarations.values() if attribute is not None
+        }
+        left = {places.get(name, COARSER) for name, attribute in declarations.items() if attribute is None}
         parts = [clause(COLUMN, places=_listed(kept))] * bool(kept)
         parts += [clause(TOOK_BACK, places=_listed(left))] * bool(left)
         audit.record(by or dataset.owner, COLUMNS, dataset, clauses(*parts))

@@ -36,7 +36,7 @@ def end() -> None:
 
 
 @contextmanager
-def alone() -> Iterator[bool]:
+def alone_at_step() -> Iterator[bool]:
     """Whether nobody else is at the next step; nobody begins one until the block ends."""
     lock = os.open(settings.DATA_DIR, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -7,7 +7,7 @@ from dpportal.datasets.models import Dataset, DomainVersion, Fit
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.memoised import Topic, key_of
 from dpportal.jobs.runner import JobKind, register
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 from mechanisms.domain import Domain
 
 FIT = Topic("fit", 2)

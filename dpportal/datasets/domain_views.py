@@ -174,12 +174,12 @@ def several_rows(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     return _answered(request, dataset, text)
 
 
-def _answered(request: HttpRequest, dataset: Dataset, said: str) -> HttpResponseBase:
+def _answered(request: HttpRequest, dataset: Dataset, message: str) -> HttpResponseBase:
     """On to the columns, with what was said of the last lines declared, too: then the file is read again first."""
     if "notes" not in request.POST:
-        messages.success(request, in_a_row([said, _("Now say what each column can hold.")]))
+        messages.success(request, in_a_row([message, _("Now say what each column can hold.")]))
         return redirect("datasets:domain", dataset.pk)
-    messages.success(request, said)
+    messages.success(request, message)
     facts, options = dataset.facts, records.options_of(dataset)
     fewest = max(options.fewest_filled, facts.get("fewest_filled", 0))
     words = {*options.note_words, *facts.get("note_words", ())}

@@ -84,14 +84,14 @@ def can_be_seen(dataset: Dataset) -> bool:
     return has_lines and bool(dataset.upload) and dataset.can_change_parse_options
 
 
-def shown_lines(dataset: Dataset, form: ReadingForm, *, anew: bool) -> Shown:
+def shown_lines(dataset: Dataset, form: ReadingForm, *, is_new: bool) -> Shown:
     """The lines by what a form says, else by what is declared; the form with what is proposed where nobody said it.
 
-    anew: whether what stands above the table is to be proposed again, as for another sheet.
+    is_new: whether what stands above the table is to be proposed again, as for another sheet.
     """
     is_said = form.is_bound and form.is_valid()
     options = form.options() if is_said else records.options_of(dataset)
-    if anew:
+    if is_new:
         options = replace(options, title_lines=None, header_lines=None)
     try:
         look = _look(dataset, options)
@@ -99,7 +99,7 @@ def shown_lines(dataset: Dataset, form: ReadingForm, *, anew: bool) -> Shown:
         return Shown(form, fault=str(fault))
     if "title_lines" not in form.fields or not look.first:
         return Shown(form, fault=str(_("The lines of this file cannot be shown.")))
-    proposes = bool(look.fewest_filled or look.note_words) and (anew or not is_said)
+    proposes = bool(look.fewest_filled or look.note_words) and (is_new or not is_said)
     found = replace(options, title_lines=look.title_lines, header_lines=look.header_lines)
     if proposes:
         found = replace(found, fewest_filled=look.fewest_filled, note_words=look.note_words)

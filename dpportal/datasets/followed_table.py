@@ -15,7 +15,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
 from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import FOLLOWED
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 
 
 def follow_or_ask(dataset: Dataset, by: User, *, mark: str, reason: str) -> bool:

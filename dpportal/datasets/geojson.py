@@ -140,14 +140,14 @@ def _in_plane(outlines: dict[str, list[list[Point]]]) -> Areas:
 def _thinned(flat: dict[str, list[list[Point]]]) -> dict[str, list[list[int]]]:
     """With as few points as a chart needs: further apart, the more there are."""
     for apart in (1, 2, 4, 8, 16):
-        thin = {name: _kept(rings, apart) for name, rings in flat.items()}
+        thin = {name: _simplified(rings, apart) for name, rings in flat.items()}
         shapes = {name: rings for name, rings in thin.items() if rings}
         if sum(len(ring) // 2 for rings in shapes.values() for ring in rings) <= MAX_POINTS:
             return shapes
     raise GeoJsonError(_("The outlines have too many points. Simplify them, for instance at mapshaper.org."))
 
 
-def _kept(rings: list[list[Point]], apart: int) -> list[list[int]]:
+def _simplified(rings: list[list[Point]], apart: int) -> list[list[int]]:
     """Rings without points nearer to the last than `apart`; where all are too small to see, the largest."""
     thin = [_ring(ring, apart) for ring in rings if ring]
     seen = [ring for ring in thin if len(ring) >= 6]

@@ -20,7 +20,7 @@ from dpportal.jobs.runner import JobKind, register
 from dpportal.platform.json_types import Json
 from dpportal.platform.keyed import keyed_digest
 from dpportal.tables import TableFacts, UploadFault
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 from dpportal.tables.similarity.sketch import Sketch
 
 

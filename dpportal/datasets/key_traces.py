@@ -37,12 +37,12 @@ def sweep() -> None:
     clear = _clear_sqlite if connection.vendor == "sqlite" else dead_rows.clear
     try:
         if clear(waiting):
-            _gone(waiting)
+            _delete_traces(waiting)
     except (DatabaseError, sqlite3.Error) as fault:
         log.warning("copies of destroyed keys are still in the database's files (%s)", type(fault).__name__)
 
 
-def _gone(traces: Sequence[LeftTrace]) -> None:
+def _delete_traces(traces: Sequence[LeftTrace]) -> None:
     receipts = ErasureReceipt.objects.filter(pk__in=[trace.dataset_id for trace in traces])
     receipts.filter(key_gone_at=None).update(key_gone_at=timezone.now())
     LeftTrace.objects.filter(pk__in=[trace.pk for trace in traces]).delete()

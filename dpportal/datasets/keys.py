@@ -47,14 +47,14 @@ class DatasetKey(models.Model):
             raise (KeyMissingFault(fault.key) if fault.key else FileChangedFault()) from None
 
 
-def of(dataset_id: UUID) -> DatasetKey | None:
+def key_of(dataset_id: UUID) -> DatasetKey | None:
     """A dataset's key; None if it never had one, or if that was destroyed."""
     return DatasetKey.objects.filter(pk=dataset_id).first()
 
 
 def opened(dataset_id: UUID) -> bytes | None:
     """A dataset's key; None if it has none. Raises KeyMissingFault or FileChangedFault."""
-    known = of(dataset_id)
+    known = key_of(dataset_id)
     return None if known is None else known.unwrapped()
 
 
@@ -63,23 +63,23 @@ def for_writing(dataset_id: UUID, *, is_new: bool = False) -> bytes:
 
     Raises KeyMissingFault.
     """
-    known = of(dataset_id)
+    known = key_of(dataset_id)
     if known is None:
         try:
             wrapped = settings.MASTER_KEYS.seal(new_key(), bound_to=_name(dataset_id))
         except UnsealError as fault:
             raise KeyMissingFault(fault.key) from None
-        known = _kept(dataset_id, {"wrapped": wrapped, "is_for_all": is_new})
+        known = _stored_key(dataset_id, {"wrapped": wrapped, "is_for_all": is_new})
     return known.unwrapped()
 
 
 @transaction.atomic
-def _kept(dataset_id: UUID, made: dict[str, object]) -> DatasetKey:
+def _stored_key(dataset_id: UUID, values: dict[str, object]) -> DatasetKey:
     """The first key of a dataset. Raises StorageFault for an erased one, which gets none ever again."""
     row = Dataset.objects.select_for_update(no_key=True).filter(pk=dataset_id)
     if Dataset.State.ERASED in row.values_list("state", flat=True):
         raise StorageFault(_("The records of this dataset were deleted meanwhile."))
-    known, is_new = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=made)
+    known, is_new = DatasetKey.objects.get_or_create(pk=dataset_id, defaults=values)
     if is_new:
         watched.note_read(Dataset, [dataset_id])
     return known

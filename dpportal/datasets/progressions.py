@@ -34,13 +34,13 @@ def numbers_listed(text: str, number: type[N]) -> list[N]:
             continue
         if place < 2 or place + 1 == len(words):
             raise ValueError("dots stand between two numbers and a last one")
-        numbers += [number(value) for value in _between(words[place - 2], words[place - 1], words[place + 1])]
+        numbers += [number(value) for value in _steps(words[place - 2], words[place - 1], words[place + 1])]
         if len(numbers) > MOST_NUMBERS:
             raise ValueError("more numbers than a declaration has room for")
     return numbers
 
 
-def _between(before: str, start: str, end: str) -> list[Fraction]:
+def _steps(before: str, start: str, end: str) -> list[Fraction]:
     """What the dots stand for, without `end`: exact, so that steps of .1 meet the numbers that people write."""
     first, second, last = map(_exact, (before, start, end))
     step = second - first

@@ -19,7 +19,7 @@ from dpportal.datasets.models import Dataset, Right
 @with_dataset(Right.OWN)
 def download(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     """The signed document, as it was written when the records were deleted."""
-    receipt = receipts.of(dataset.pk)
+    receipt = receipts.receipt_of(dataset.pk)
     if receipt is None:
         messages.info(request, _("There is no receipt, since no records were deleted with one."))
         return redirect("datasets:home", dataset.pk)

@@ -77,7 +77,7 @@ class ErasureReceipt(models.Model):
         return len(files) if isinstance(files, list) else 0
 
 
-def of(dataset_id: UUID) -> ErasureReceipt | None:
+def receipt_of(dataset_id: UUID) -> ErasureReceipt | None:
     """The receipt of an erased dataset; None for one that was erased by an earlier version."""
     return ErasureReceipt.objects.filter(pk=dataset_id).first()
 
@@ -122,7 +122,7 @@ def remember(dataset_id: UUID) -> None:
 
 def _key_facts(dataset: Dataset) -> CanonicalValue:
     """The key by the digest of its wrapped form, by which a copy of it in a backup is recognised."""
-    key = keys.of(dataset.pk)
+    key = keys.key_of(dataset.pk)
     if key is None:
         return {"destroyed": False, "why": "there was none: no file of this dataset was sealed"}
     return {"destroyed": True, "sha256_when_wrapped": hashlib.sha256(bytes(key.wrapped)).hexdigest()}

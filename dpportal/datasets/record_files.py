@@ -42,7 +42,7 @@ def opened(name: str) -> Iterator[FilePath]:
             raise FileChangedFault from None
 
 
-def is_whole(name: str) -> bool:
+def is_intact(name: str) -> bool:
     """Whether a file of records is there, and every byte of it as the portal wrote it, where it is sealed.
 
     Raises KeyMissingFault where that cannot be known.
@@ -72,7 +72,7 @@ def waiting_lines(name: str) -> Iterator[TextIO]:
 
 def _with_key(path: Path, name: str) -> FilePath:
     """A stored file with what opens it; one of an earlier version, or that came past the portal, is not sealed."""
-    key = keys.of(sealing.owner_of(name))
+    key = keys.key_of(sealing.owner_of(name))
     if not is_sealed(path):
         if key and key.is_for_all and not name.endswith(sealing.ORIGINAL):
             raise FileChangedFault

@@ -21,7 +21,7 @@ from dpportal.datasets.range_declaration import attribute_of_range
 from dpportal.datasets.record_files import (
     FileFacts,
     described,
-    is_whole as is_whole,
+    is_intact as is_intact,
     opened,
     piece as piece,
     stored_json,
@@ -32,20 +32,19 @@ from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import FOLDER
 from dpportal.platform.sealed_files import FilePath, SealedPath, new_key
-from dpportal.tables import Column, Persons, ValueTexts
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables import Column, Persons, ValueTexts, proposals
 from dpportal.tables.facts import FileLook, TableFacts
-from dpportal.tables.faults import UploadFault, lacks_columns
+from dpportal.tables.faults import SourceFault, UploadFault, lacks_columns
 from dpportal.tables.fit import TableFit
 from dpportal.tables.formats.import_process import ImportContext, Progress
-from dpportal.tables.meaning import proposals, python_semantics
+from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
-from dpportal.tables.meaning.proposals import MOST_TEXTS
+from dpportal.tables.proposals import MOST_TEXTS
 from dpportal.tables.pushdown.types import not_exact
 from mechanisms.domain import Attribute, Domain
 
 if TYPE_CHECKING:
-    from dpportal.tables.pushdown.counting import Schema
+    from dpportal.tables.connections.counting import Schema
     from dpportal.tables.undeclared_values import PeopleByValue
 
 LOOK = "look-"  # begins the names of files with a look at the lines of an upload
@@ -145,7 +144,7 @@ def look(dataset: Dataset, options: ReadOptions) -> FileLook:
 
 def remote_schema(dataset: Dataset) -> Schema:
     """Columns and types of a dataset's table where it lies; no row is read. Raises SourceFault."""
-    from dpportal.tables.pushdown import counting
+    from dpportal.tables.connections import counting
 
     assert dataset.source is not None
     return counting.look(dataset.source)
@@ -254,7 +253,7 @@ def power_sums(
     """
     options, persons = options_of(dataset), persons_of(version)
     if dataset.is_remote:
-        from dpportal.tables.pushdown import counting
+        from dpportal.tables.connections import counting
 
         summed = counting.power_sums(remote_table.count_request(dataset), groups, readings, options, persons)
         return remote_table.noted(dataset, summed)
@@ -269,7 +268,7 @@ def cell_sums(
 
     tables: of some columns of the domain each, with the one whose cell v is added up, or an empty name.
     """
-    from dpportal.tables.pushdown import counting
+    from dpportal.tables.connections import counting
 
     remote_table.check_cells(domain, [columns for columns, _added in tables])
     request = remote_table.count_request(dataset)
@@ -285,7 +284,7 @@ def _count_remotely(
     No key of the portal leaves it: the other engine draws the rows itself.
     """
     # Jobs that speak to other engines load this, and the portal does not at its start.
-    from dpportal.tables.pushdown import counting
+    from dpportal.tables.connections import counting
 
     remote_table.check_cells(domain, tables)
     request = remote_table.count_request(dataset)
@@ -319,7 +318,7 @@ def fit(
 ) -> TableFit:
     """True numbers of what does not fit the domain, for the curator only; of a table elsewhere no texts with them."""
     if dataset.is_remote:
-        from dpportal.tables.pushdown import counting
+        from dpportal.tables.connections import counting
 
         return counting.fit(
             remote_table.count_request(dataset), domain, options_of(dataset), persons_of(version)

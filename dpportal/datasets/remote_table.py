@@ -10,12 +10,12 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.datasets.models import Dataset
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.faults import SourceFault
 from mechanisms.domain import Domain
 
 if TYPE_CHECKING:
-    from dpportal.tables.pushdown.counting import CountRequest, PushdownCounts
+    from dpportal.tables.connections.counting import CountRequest, PushdownCounts
 
 MOST_CELLS = 10**8  # of 8 bytes each
 
@@ -37,7 +37,7 @@ def noted(dataset: Dataset, result: PushdownCounts) -> np.ndarray:
 
 def count_request(dataset: Dataset) -> CountRequest:
     """What a dataset was made from, if its owner may still use it. Raises SourceFault."""
-    from dpportal.tables.pushdown import counting
+    from dpportal.tables.connections import counting
 
     assert dataset.source is not None
     if not SharedTable.offered_to(dataset.owner).filter(pk=dataset.source.pk).exists():

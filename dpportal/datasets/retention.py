@@ -102,20 +102,20 @@ def _warned_from(day: dt.date) -> dt.date:
 
 def _notice(dataset: Dataset, day: dt.date) -> int:
     """The days that lie between the warning and the deletion at least; fewer where the day was chosen so near."""
-    chosen = _last(dataset, CHOSEN, f"{day}; ")
+    chosen = _last_audit_entry(dataset, CHOSEN, f"{day}; ")
     return NOTICE_DAYS if chosen is None else min(NOTICE_DAYS, (day - timezone.localdate(chosen.at)).days)
 
 
 def _warned_on(dataset: Dataset) -> dt.date | None:
     """When the owners were told of the chosen day; None if not since it was chosen, of which they were told before."""
     day = str(dataset.erase_on)
-    chosen, warned = _last(dataset, CHOSEN, f"{day}; "), _last(dataset, WARNED, day)
+    chosen, warned = _last_audit_entry(dataset, CHOSEN, f"{day}; "), _last_audit_entry(dataset, WARNED, day)
     if warned is None or (chosen is not None and (warned.at, warned.pk) < (chosen.at, chosen.pk)):
         return None
     return timezone.localdate(warned.at)
 
 
-def _last(dataset: Dataset, action: str, detail: str) -> AuditEntry | None:
+def _last_audit_entry(dataset: Dataset, action: str, detail: str) -> AuditEntry | None:
     """The last line of the audit record that has this act on a dataset, and whose details begin so."""
     subject = f"{dataset._meta.model_name} {dataset.pk}"
     acts = AuditEntry.objects.filter(action=action, subject=subject, detail__startswith=detail)

@@ -168,7 +168,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         "who": Protection.of(domain),
         "last_day": retention.last_day(dataset),
         "days_left": retention.days_left(dataset),
-        "receipt": receipts.of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
+        "receipt": receipts.receipt_of(dataset.pk) if dataset.is_erased and dataset.can_own else None,
         "database_vendor": connection.vendor,
         "erases_soon": retention.is_near(dataset),
         **(first_question(dataset) if dataset.asks_for_unit else {}),
@@ -271,12 +271,12 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
 
 
-def _read_so(request: HttpRequest, dataset: Dataset, form: ReadingForm, anew: bool = False) -> Json:
+def _read_so(request: HttpRequest, dataset: Dataset, form: ReadingForm, is_new: bool = False) -> Json:
     """The form of how a file is read, with its lines where they can be shown; that look is on record."""
     if not file_lines.can_be_seen(dataset):
         return {"form": form}
     audit.record(current_user(request), "viewed first rows", dataset)
-    lines = file_lines.shown_lines(dataset, form, anew=anew)
+    lines = file_lines.shown_lines(dataset, form, is_new=is_new)
     return {"lines": lines, "form": lines.form}
 
 

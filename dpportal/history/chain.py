@@ -39,9 +39,9 @@ class ChainedRows:
     rows: Callable[[], models.QuerySet[Any]]
     forms: Sequence[FactsOf]
 
-    def said(self, row: models.Model) -> dict[str, CanonicalValue]:
+    def content_of(self, row: models.Model) -> dict[str, CanonicalValue]:
         """What a row says today, and which row it is."""
-        return self._said(row, self.forms[-1])
+        return self._content_of(row, self.forms[-1])
 
     def content(self, row: models.Model) -> str:
         """The digest of what a row says today."""
@@ -52,9 +52,9 @@ class ChainedRows:
         return [self._content(row, form) for form in self.forms]
 
     def _content(self, row: models.Model, form: FactsOf) -> str:
-        return sha256(canonical(self._said(row, form))).hexdigest()
+        return sha256(canonical(self._content_of(row, form))).hexdigest()
 
-    def _said(self, row: models.Model, form: FactsOf) -> dict[str, CanonicalValue]:
+    def _content_of(self, row: models.Model, form: FactsOf) -> dict[str, CanonicalValue]:
         return {**form(row), "event": self.event, "line": row.pk}
 
 

@@ -85,7 +85,7 @@ def length() -> int:
     return (last.position or 0) if last else 0
 
 
-def made() -> bytes:
+def checkpoint_bytes() -> bytes:
     """A checkpoint of the chain as it is now, as the bytes of a file."""
     last, newest = chain.last_link(), newest_written()
     position = (last.position or 0) if last else 0
@@ -121,7 +121,7 @@ def read(content: bytes, name: str = "") -> Checkpoint:
 def write(path: Path) -> None:
     """Write a checkpoint, whole or not at all. Raises FileExistsError rather than write over another one."""
     durable_files.make_folder(path.parent)
-    if not durable_files.create_durably(path, made(), path.parent):
+    if not durable_files.create_durably(path, checkpoint_bytes(), path.parent):
         raise FileExistsError(path)
 
 

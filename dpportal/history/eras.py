@@ -26,7 +26,7 @@ def lines() -> dict[str, int]:
     return {event: len(source.forms) for event, source in sorted(chain.sources.items())}
 
 
-def things() -> dict[str, list[str]]:
+def bound_parts() -> dict[str, list[str]]:
     """By kind of imprint the parts that this version binds."""
     return {name: [*kind.parts, *kind.entries] for name, kind in sorted(imprints.kinds.items())}
 
@@ -38,7 +38,7 @@ def newest() -> Era | None:
 
 def is_present(era: Era | None) -> bool:
     """Whether lines are written as this version writes them."""
-    return era is not None and (era.lines, era.things) == (lines(), things())
+    return era is not None and (era.lines, era.things) == (lines(), bound_parts())
 
 
 @transaction.atomic
@@ -51,9 +51,9 @@ def begin() -> None:
     for event, source in chain.sources.items():
         if event not in known and source is not LINE:
             chain.link_unlinked(source)
-    chain.add(LINE, Era.objects.create(lines=lines(), things=things(), bound=_bound(), sealed=True))
+    chain.add(LINE, Era.objects.create(lines=lines(), things=bound_parts(), bound=_bound(), sealed=True))
     had = set(before.things) if before else set(Imprint.objects.values_list("kind", flat=True).distinct())
-    for name, parts in things().items():
+    for name, parts in bound_parts().items():
         if before is None or before.things.get(name) != parts:
             imprints.bind(imprints.kinds[name], name in had)
 

@@ -51,12 +51,12 @@ def verify_links() -> ChainPosition:
         contents = eras.contents(batch)
         for link in batch:
             own = contents.get((link.event, link.line), [])
-            place = _next(place, link, own)
+            place = _next_position(place, link, own)
             forms.require(link, own)
     return place
 
 
-def _next(place: ChainPosition, link: Link, contents: list[str]) -> ChainPosition:
+def _next_position(place: ChainPosition, link: Link, contents: list[str]) -> ChainPosition:
     """contents: the digests of what its line says now, in each form; none if it is gone."""
     named = _words(link)
     if link.position != place.position + 1:

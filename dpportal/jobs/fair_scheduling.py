@@ -31,7 +31,7 @@ def run_fairly(
     owner's job runs then does nothing, so whoever ends a job sends another one for what `next_of` names.
     """
     for _ in range(TRIES):
-        chosen = _next(model, to_owner, among, singly=singly)
+        chosen = _oldest_of_next_owner(model, to_owner, among, singly=singly)
         if chosen is None and singly and _is_busy(model, pk, to_owner, among):
             return
         if work(chosen or pk) or chosen in (None, pk):
@@ -46,7 +46,7 @@ def next_of(model: type[Job], pk: JobKey, to_owner: str) -> JobKey | None:
     return _oldest(model._base_manager.filter(waiting(), **{to_owner: owner}))
 
 
-def _next(model: type[Job], to_owner: str, among: Q, *, singly: bool) -> JobKey | None:
+def _oldest_of_next_owner(model: type[Job], to_owner: str, among: Q, *, singly: bool) -> JobKey | None:
     """The oldest job of the owner whose turn it is; None if none waits."""
     due: QuerySet[Job] = model._base_manager.filter(among, waiting())
     busy = set(running(model, among).values_list(to_owner, flat=True)) if singly else set()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 READY_FILE = "worker.ready"
 
 
-def _full(consumer: Consumer) -> bool:
+def _is_full(consumer: Consumer) -> bool:
     """Whether every process of a pool has a task."""
     return bool(len(active_requests) >= consumer.controller.concurrency)
 
@@ -63,7 +63,7 @@ def say_ready(sender: Consumer, **_: object) -> None:
     if alone:
         pulse = HeartbeatThread(Heartbeat.Kind.WORKER, names, idleness.deaf, idleness.busy)
     else:
-        pulse = HeartbeatThread(Heartbeat.Kind.WORKER, names, busy=partial(_full, sender))
+        pulse = HeartbeatThread(Heartbeat.Kind.WORKER, names, busy=partial(_is_full, sender))
     pulse.start()
     worker_shutting_down.connect(lambda **_: pulse.end(), weak=False)
     (settings.DATA_DIR / READY_FILE).touch()

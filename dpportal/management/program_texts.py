@@ -54,7 +54,7 @@ QUERY = re.compile(
 OF_FRAGMENTS = (
     "tables/facts.py", "tables/faults.py", "tables/formats/__init__.py", "tables/formats/detection.py",
     "tables/formats/packed.py", "tables/formats/row_errors.py", "tables/meaning/parse_options.py",
-    "tables/meaning/proposals.py",
+    "tables/proposals.py",
 )  # fmt: skip
 # Names of a class or a call that people read, whatever they look like.
 SHOWN = {"title", "summary", "HALVINGS", "LEAVES"}

@@ -56,12 +56,12 @@ def extracted() -> POFile:
     return found
 
 
-def _add(found: POFile, known: set[str], texts: Iterable[tuple[str, str]]) -> None:
+def _add(catalogue: POFile, known: set[str], texts: Iterable[tuple[str, str]]) -> None:
     for text, place in texts:
         if text not in known:
             known.add(text)
             flags = ["python-brace-format"] if "{" in text else []
-            found.append(POEntry(msgid=text, occurrences=[(place, "")], flags=flags))
+            catalogue.append(POEntry(msgid=text, occurrences=[(place, "")], flags=flags))
 
 
 def stored() -> POFile:

@@ -73,20 +73,20 @@ def _datasets() -> QuerySet[Dataset]:
     )
     periods = Period.objects.filter(stream__dataset=OuterRef("pk"))
     times = (
-        _one(releases, "dataset", Max("measured_at")),
-        _one(streams, "dataset", Max("opened_at")),
-        _one(periods, "stream__dataset", Max("published_at")),
+        _number_of(releases, "dataset", Max("measured_at")),
+        _number_of(streams, "dataset", Max("opened_at")),
+        _number_of(periods, "stream__dataset", Max("published_at")),
     )
     listed = Dataset.objects.with_states().select_related("owner").prefetch_related("shares__person")
     counted = listed.annotate(
-        public_releases=Coalesce(_one(releases.filter(PUBLIC), "dataset", Count("pk")), 0),
-        public_streams=Coalesce(_one(streams.filter(PUBLIC), "dataset", Count("pk")), 0),
+        public_releases=Coalesce(_number_of(releases.filter(PUBLIC), "dataset", Count("pk")), 0),
+        public_streams=Coalesce(_number_of(streams.filter(PUBLIC), "dataset", Count("pk")), 0),
         latest=Greatest(*(Coalesce(time, Value(LONG_AGO)) for time in times)),
     )
     dated = counted.annotate(last_release=NullIf(F("latest"), Value(LONG_AGO)))
     return dated.order_by("-latest", "-created_at")
 
 
-def _one(rows: QuerySet[M], dataset: str, number: Aggregate) -> Subquery:
+def _number_of(rows: QuerySet[M], dataset: str, number: Aggregate) -> Subquery:
     """One number of each dataset's rows, counted apart: joined, releases and periods would multiply."""
     return Subquery(rows.order_by().values(dataset).annotate(number=number).values("number"))

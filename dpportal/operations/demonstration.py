@@ -26,7 +26,7 @@ from dpportal.platform.storage import DiskFullError
 
 log = logging.getLogger(__name__)
 # The reason that this process has logged last.
-_told: set[str] = set()
+_announced: set[str] = set()
 
 FOLDER = Path(__file__).resolve().parents[1] / "datasets" / "demonstration"
 NAME = "Adult census 1994 (demonstration)"
@@ -91,16 +91,16 @@ def go_on_if_possible() -> None:
     """Do the next step; where an administrator has to see to something first, the log says so, and it waits."""
     try:
         go_on()
-        _told.clear()
+        _announced.clear()
     except HINDRANCES as reason:
         _tell(reason)
 
 
 def _tell(reason: Exception) -> None:
     """Log why it waits, once: it is tried every few seconds."""
-    if str(reason) not in _told:
-        _told.clear()
-        _told.add(str(reason))
+    if str(reason) not in _announced:
+        _announced.clear()
+        _announced.add(str(reason))
         log.warning("the demonstration dataset waits: %s", reason)
 
 
@@ -108,7 +108,7 @@ def go_on() -> Dataset | None:
     """Do the next step, if one is left and nobody else is at it; the dataset, once all is ready."""
     if not demo_marker.is_pending():
         return Dataset.objects.filter(name=NAME).first()
-    with demo_marker.alone() as alone:
+    with demo_marker.alone_at_step() as alone:
         return _next_step() if alone and demo_marker.is_pending() else None
 
 

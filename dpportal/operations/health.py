@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from dpportal.accounts.addresses import client_address, within
+from dpportal.accounts.addresses import client_address, is_in_networks
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import administrator_required, current_user
 from dpportal.budgets.ledger import BudgetRefusedError
@@ -130,7 +130,7 @@ def is_operator(request: HttpRequest) -> bool:
     """Whether whoever asks may know how much of anything there is: an administrator, or a declared network."""
     user = request.user
     is_administrator = isinstance(user, User) and user.is_administrator
-    return is_administrator or within(client_address(request), settings.METRICS_NETWORKS)
+    return is_administrator or is_in_networks(client_address(request), settings.METRICS_NETWORKS)
 
 
 @administrator_required

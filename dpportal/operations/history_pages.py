@@ -27,4 +27,4 @@ def checkpoint(request: HttpRequest) -> HttpResponse:
     last = chain.last_link()
     name = f"checkpoint-{last.position if last else 0}.json"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(checkpoints.made(), content_type="application/json", headers=headers)
+    return HttpResponse(checkpoints.checkpoint_bytes(), content_type="application/json", headers=headers)

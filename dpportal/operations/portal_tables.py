@@ -79,7 +79,7 @@ def differences() -> Iterator[str]:
     """What a table lacks, and what it has besides."""
     there = _parts(connection, OWN_SCHEMA)
     try:
-        wanted = _wanted()
+        wanted = _declared_parts()
     except DatabaseError as fault:
         text = _(
             "The portal's tables could not be made a second time, to compare the two (%(fault)s). On PostgreSQL the "
@@ -103,7 +103,7 @@ def _difference(table: str, lacking: set[str], more: set[str]) -> Iterator[str]:
         yield text % {"table": table, "parts": "; ".join(sorted(more))}
 
 
-def _wanted() -> PartsOfTables:
+def _declared_parts() -> PartsOfTables:
     """What the database says of tables as the models have them."""
     if connection.vendor == "sqlite":
         memory = type(connections[DEFAULT_DB_ALIAS])(

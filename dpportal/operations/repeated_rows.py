@@ -17,7 +17,7 @@ from dpportal.operations import portal_tables
 NAMED = 10
 
 
-def found() -> Iterator[str]:
+def repeated_keys() -> Iterator[str]:
     """Keys of any of the portal's tables that more than one row has."""
     for model in portal_tables.declared():
         rows = model._base_manager.order_by().values("pk").annotate(copies=Count("pk")).filter(copies__gt=1)

@@ -67,7 +67,7 @@ def _records() -> Iterator[str]:
     ):
         there = set(storage.names_under(records.folder(dataset.pk)))
         for name in sorted(there | _expected(dataset)):
-            yield from _whole(name, name in there)
+            yield from _damage(name, name in there)
 
 
 def _expected(dataset: Dataset) -> set[str]:
@@ -77,9 +77,9 @@ def _expected(dataset: Dataset) -> set[str]:
     return {name for name in named if name.startswith(records.folder(dataset.pk))}
 
 
-def _whole(name: str, is_there: bool) -> Iterator[str]:
+def _damage(name: str, is_there: bool) -> Iterator[str]:
     try:
-        if not records.is_whole(name):
+        if not records.is_intact(name):
             yield (CHANGED if is_there else GONE) % {"name": name}
     except KeyMissingFault as fault:
         yield f"{name}: {fault}"

@@ -112,9 +112,9 @@ SAID: dict[str, str | Promise] = {
 }
 
 
-def found() -> Iterator[str]:
+def additions() -> Iterator[str]:
     """Each of them, in a sentence."""
-    own = _own()
+    own = _own_triggers()
     remedy = _(
         "What is read or written there may not be what it seems. Find out who made it so, undo that, and verify again."
     )
@@ -123,7 +123,7 @@ def found() -> Iterator[str]:
             yield f"{SAID[kind] % {'name': name, 'table': table}} {remedy}"
 
 
-def _own() -> set[str]:
+def _own_triggers() -> set[str]:
     """The names of the portal's triggers; what they do is compared where lost ones are named."""
     return {name for guard in triggers.guards.values() for name in guard.expected(connection.vendor)}
 

@@ -37,11 +37,11 @@ def sweep() -> None:
     known = _known_ids()
     if known is None:
         return
-    for publication in _of(Q(withdrawn_at=None, pk__in=known)):
+    for publication in _publications(Q(withdrawn_at=None, pk__in=known)):
         if publication.is_publishable:
             _try(publication, _withdraw_again_or_remember)
     late = Q(withdrawn_at__gt=database_now() - LOOKED_AFTER) | ~Q(pk__in=known)
-    for publication in _of(WITHDRAWN & late):
+    for publication in _publications(WITHDRAWN & late):
         _try(publication, _withdraw_again_or_remember)
 
 
@@ -55,7 +55,7 @@ def check() -> list[Publication]:
 
 def remember_all() -> None:
     """Remember each withdrawal that the database has, or take over a newer one of the memory."""
-    for publication in [] if _known_ids() is None else _of(WITHDRAWN):
+    for publication in [] if _known_ids() is None else _publications(WITHDRAWN):
         _try(publication, _withdraw_again_or_remember)
 
 
@@ -69,7 +69,7 @@ def findings() -> list[Publication]:
 
 def contradictions() -> Iterator[str]:
     """What is public and was withdrawn, or of which the memory cannot be read, in sentences."""
-    for publication in _of(PUBLIC & Q(pk__in=_known_ids() or ())):
+    for publication in _publications(PUBLIC & Q(pk__in=_known_ids() or ())):
         try:
             withdrawal = withdrawal_journal.withdrawal_of(publication.pk)
             if withdrawal and withdrawal.is_newer(publication.published_at):
@@ -91,7 +91,7 @@ def remembered(ids: Callable[[], set[UUID]]) -> set[UUID] | None:
         return None
 
 
-def _of(rows: Q) -> Iterator[Publication]:
+def _publications(rows: Q) -> Iterator[Publication]:
     for kind in KINDS:
         yield from kind._default_manager.filter(rows).defer(*kind.UNLISTED)
 

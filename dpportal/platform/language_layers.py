@@ -25,10 +25,10 @@ def languages() -> list[str]:
     return sorted(codes, key=lambda code: code != settings.LANGUAGE_CODE)
 
 
-def layered(made: Mapping[str, Json]) -> Json:
+def layered(texts: Mapping[str, Json]) -> Json:
     """One of what was made in each language, by its code: the site's, with a layer for each that says anything else."""
-    first = made[settings.LANGUAGE_CODE]
-    layers = {code: _difference(first, other) for code, other in made.items() if other is not first}
+    first = texts[settings.LANGUAGE_CODE]
+    layers = {code: _difference(first, other) for code, other in texts.items() if other is not first}
     found = {code: layer for code, layer in layers.items() if layer is not None}
     return {**first, LAYERS: found} if found else first
 
@@ -47,16 +47,18 @@ def _difference(first: Any, other: Any) -> Any:
     What the other lacks was not made again, and is the first's.
     """
     if isinstance(first, dict) and isinstance(other, dict):
-        return _found({key: _difference(first[key], value) for key, value in other.items() if key in first})
+        return _differing(
+            {key: _difference(first[key], value) for key, value in other.items() if key in first}
+        )
     if isinstance(first, list | tuple) and isinstance(other, list | tuple) and len(first) == len(other):
         if not any(isinstance(value, str | dict | list | tuple) for value in first):
             return None
         pairs = enumerate(zip(first, other, strict=True))
-        return _found({str(place): _difference(*pair) for place, pair in pairs})
+        return _differing({str(place): _difference(*pair) for place, pair in pairs})
     return None if type(first) is type(other) and first == other else [_INSTEAD, other]
 
 
-def _found(differences: dict[str, Any]) -> dict[str, Any] | None:
+def _differing(differences: dict[str, Any]) -> dict[str, Any] | None:
     return {key: value for key, value in differences.items() if value is not None} or None
 
 

@@ -30,7 +30,7 @@ def alternatives(names: Sequence[str]) -> str:
     return _("%(several)s or %(last)s") % {"several": listed(several), "last": last} if several else last
 
 
-def together(names: Sequence[str]) -> str:
+def in_sentence(names: Sequence[str]) -> str:
     """“a, b and c”."""
     *several, last = names
     return _("%(several)s and %(last)s") % {"several": listed(several), "last": last} if several else last

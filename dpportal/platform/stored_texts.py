@@ -128,7 +128,7 @@ class Translations:
             return text
         listed = "; ".join(self._exact.get(piece, piece) for piece in text.split("; "))
         known = self._exact.get(text) or self._filled(text) or self._joined(text)
-        return known or (self.said(text) if name in _SENTENCES else _widened(listed))
+        return known or (self.of_text(text) if name in _SENTENCES else _widened(listed))
 
     def _joined(self, text: str) -> str | None:
         """Two phrases of ours with a comma between, or several, each with its share or without."""
@@ -158,7 +158,7 @@ class Translations:
                 return said
         return None
 
-    def said(self, text: str) -> str:
+    def of_text(self, text: str) -> str:
         """The text, or as many of its sentences as are known, each run of them as long as can be."""
         parts = _BETWEEN_SENTENCES.split(text)
         answer, begin = "", 0
@@ -190,14 +190,14 @@ def translated(text: object) -> str:
     said, language = str(text), get_language() or settings.LANGUAGE_CODE
     if language == settings.LANGUAGE_CODE or not said.strip():
         return said
-    return _said(language, said)
+    return _in_language(language, said)
 
 
 @lru_cache(maxsize=2048)
-def _said(language: str, text: str) -> str:
+def _in_language(language: str, text: str) -> str:
     book = _catalogue(language)
     stripped = text.strip()
-    return text.replace(stripped, book.said(stripped), 1) if book else text
+    return text.replace(stripped, book.of_text(stripped), 1) if book else text
 
 
 @lru_cache(maxsize=8)

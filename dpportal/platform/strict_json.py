@@ -25,7 +25,7 @@ def read(content: bytes) -> object:
     """What the content says. Raises DoubledNameError, LongNumberError, another ValueError where it is no JSON, and
     RecursionError where objects lie too deep in one another.
     """
-    return json.loads(content, object_pairs_hook=_object, parse_int=_whole, parse_constant=_refuse)
+    return json.loads(content, object_pairs_hook=_object, parse_int=_integer, parse_constant=_refuse)
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -37,7 +37,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return read
 
 
-def _whole(digits: str) -> int:
+def _integer(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise LongNumberError
     return int(digits)

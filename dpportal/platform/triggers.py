@@ -118,7 +118,7 @@ class Guard:
         connection = connections[using]
         if not self.tables <= set(connection.introspection.table_names()):
             return
-        if self._installed(connection) == self._wanted(connection.vendor) and not self._rules(using):
+        if self._installed(connection) == self._expected(connection.vendor) and not self._rules(using):
             return
         with transaction.atomic(using), connection.cursor() as cursor:
             for rule, table in self._rules(using):
@@ -140,11 +140,11 @@ class Guard:
 
     def expected(self, vendor: str) -> set[str]:
         """The names that the triggers of this version have in such a database."""
-        return set(self._wanted(vendor))
+        return set(self._expected(vendor))
 
     def differing(self, using: str) -> list[str]:
         """The names of those that a database lacks, has with another text, or has switched off."""
-        there, wanted = self._installed(connections[using]), self._wanted(connections[using].vendor)
+        there, wanted = self._installed(connections[using]), self._expected(connections[using].vendor)
         return sorted(name for name, text in wanted.items() if there.get(name) != text)
 
     def _rules(self, using: str) -> list[tuple[str, str]]:
@@ -161,7 +161,7 @@ class Guard:
             )
             return list(cursor.fetchall())
 
-    def _wanted(self, vendor: str) -> dict[str, str]:
+    def _expected(self, vendor: str) -> dict[str, str]:
         """As `_installed` has it where all is as this version makes it."""
         chosen = [each for each in self.triggers if vendor in each.vendors]
         kept = _normalised_statements if vendor == "postgresql" else "".join

@@ -39,7 +39,7 @@ def croissant_file(folder: Path, tables: Sequence[Table], described: Described) 
     """Write croissant.json: a file object for each data file, a record set for each CSV table with its columns."""
     files = [_data_file(table) for table in tables]
     names = (described.name, described.title)
-    made, said = described.made.isoformat(), _said(described.about)
+    made, said = described.made.isoformat(), _described(described.about)
     document = croissant(names, described.description, described.author, made, said, files)
     return write_json(folder / NAME, ABOUT, dict(document))
 
@@ -62,7 +62,7 @@ def at_addresses(document: Json, metadata: Metadata, address: Callable[[str], st
     return {**document, **published, "distribution": files}
 
 
-def _said(about: About) -> Json:
+def _described(about: About) -> Json:
     """What the curator lets everyone read of the dataset; what was not said is left out."""
     facts = {
         "license": about.terms.text if about.terms else "",

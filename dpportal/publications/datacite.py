@@ -40,7 +40,7 @@ def datacite(metadata: Metadata) -> Json:
             }
         ],
         "subjects": [{"subject": word} for word in dict.fromkeys((SUBJECT, *about.keywords))],
-        **_said(about),
+        **_described(about),
     }
 
 
@@ -55,7 +55,7 @@ def _covered(about: About) -> list[Json]:
     return [{"date": open_ended, "dateType": "Other", "dateInformation": "Coverage"}]
 
 
-def _said(about: About) -> Json:
+def _described(about: About) -> Json:
     facts: Json = {}
     if about.place:
         facts["geoLocations"] = [{"geoLocationPlace": about.place}]

@@ -30,14 +30,16 @@ def extremes(lower: Floats, upper: Floats) -> Extremes:
     if known.size < 2:
         return Extremes()
     by_lower, by_upper = known[np.argsort(lower[known])], known[np.argsort(upper[known])]
-    highest = int(by_lower[-1]) if lower[by_lower[-1]] > upper[_other(by_upper[::-1], by_lower[-1])] else None
-    lowest = int(by_upper[0]) if upper[by_upper[0]] < lower[_other(by_lower, by_upper[0])] else None
+    highest = (
+        int(by_lower[-1]) if lower[by_lower[-1]] > upper[_first_other(by_upper[::-1], by_lower[-1])] else None
+    )
+    lowest = int(by_upper[0]) if upper[by_upper[0]] < lower[_first_other(by_lower, by_upper[0])] else None
     above, below = int(by_lower[-1]), int(by_upper[0])
     is_apart = highest is None and lowest is None and lower[above] > upper[below]
     return Extremes(highest, lowest, (above, below) if is_apart else None)
 
 
-def _other(places: np.ndarray, own: int) -> int:
+def _first_other(places: np.ndarray, own: int) -> int:
     """The first of the places that is not one's own."""
     return int(places[0] if places[0] != own else places[1])
 

@@ -62,14 +62,14 @@ def _source(metadata: Metadata) -> str:
     return joint(".").join(filter(None, parts))
 
 
-def _legend(drawn: Json, top: int) -> Iterator[Json]:
+def _legend(figure: Json, top: int) -> Iterator[Json]:
     """The column and each name with its mark, where they begin, in as many lines as they need. top: of the first."""
     at = 0.0
-    names = drawn["names"]
-    column = [(drawn["names_of"] + joint(":").strip(), None)] if names and drawn.get("names_of") else []
+    names = figure["names"]
+    column = [(figure["names_of"] + joint(":").strip(), None)] if names and figure.get("names_of") else []
     for name, mark in [*column, *names]:
         wide = width_of(name) + (NAME_GAP if mark else MARK)
-        if at and at + wide > drawn["width"]:
+        if at and at + wide > figure["width"]:
             at, top = 0.0, top + LEGEND_LINE
         name_at = at + MARK if mark else at
         yield {"name": name, "mark": mark, "mark_at": at, "name_at": name_at, "top": top, "base": top + 10}

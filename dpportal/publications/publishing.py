@@ -163,7 +163,7 @@ def publish(publication: Publication, by: User, require: Callable[[], None]) -> 
     if publication.is_public:
         return False
     known = withdrawal_journal.withdrawal_of(publication.pk)
-    published_at = _after(known.at if known else None)
+    published_at = _now_after(known.at if known else None)
     public = {"published_at": published_at, "withdrawn_at": None, "withdrawn_because": ""}
     rows.filter(pk=publication.pk).update(**public)
     audit.record(by, "published", publication, after_comparison(publication))
@@ -185,14 +185,14 @@ def withdraw(publication: Publication, by: User, because: str) -> bool:
     if not publication.is_public:
         return False
     rows.filter(pk=publication.pk).update(
-        withdrawn_at=_after(publication.published_at), withdrawn_because=because
+        withdrawn_at=_now_after(publication.published_at), withdrawn_because=because
     )
     audit.record(by, "withdrew", publication, after_comparison(publication))
     transaction.on_commit(lambda: _remember_soon(publication))
     return True
 
 
-def _after(earlier: datetime | None) -> datetime:
+def _now_after(earlier: datetime | None) -> datetime:
     """Now, and after an earlier act on the publication, though the clock was set back since."""
     now = database_now()
     return now if earlier is None else max(now, earlier + timedelta(microseconds=1))

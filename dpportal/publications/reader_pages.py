@@ -47,7 +47,7 @@ DATA = ("application/json", "text/csv", LINKED_DATA)
 P = TypeVar("P", bound=Publication)
 
 
-def asked(request: HttpRequest) -> str:
+def query_of(request: HttpRequest) -> str:
     """What the page's address chooses, to be added to the addresses of its charts; empty if nothing."""
     query = request.GET.urlencode()
     return f"?{query}" if query else ""
@@ -218,7 +218,7 @@ class ReaderPages(Generic[P]):
         """
 
         @self.file
-        def drawn(request: HttpRequest, publication: P, name: str, form: str) -> HttpResponse:
+        def chart_file(request: HttpRequest, publication: P, name: str, form: str) -> HttpResponse:
             figure = self.figure(request, publication, name)
             if form not in ("json", "svg"):
                 raise Http404
@@ -231,7 +231,7 @@ class ReaderPages(Generic[P]):
             answer["Content-Disposition"] = content_disposition_header(False, file) or ""
             return answer
 
-        return drawn
+        return chart_file
 
     @property
     def embed(self) -> Callable[..., HttpResponseBase]:

@@ -82,7 +82,7 @@ def _source(table: Table, name: str) -> _ObservedTable | None:
                 return None
             for column, each in values.items():
                 each.take(batch.column(column))
-    empty = {name: table.empty.get(name, EmptyFields()).beside(each.alike) for name, each in values.items()}
+    empty = {name: table.empty.get(name, EmptyFields()).without(each.alike) for name, each in values.items()}
     codes = {name: empty[name].codes(each.own or ()) for name, each in values.items()}
     return _ObservedTable(table, layout, dataflow(table.path.stem, name), empty, codes)
 

@@ -47,7 +47,7 @@ def statement(
         _promise(loss, pair, subject or _("This release")),
         _counted(loss.unit, counting.person_column)
         if counting.without_table
-        else _who(loss.unit, counting.person_column, counting.by_curator),
+        else _protected_text(loss.unit, counting.person_column, counting.by_curator),
         "" if counting.without_table or counting.by_curator else _unidentified(counting.person_column),
         _total_published() if total_published and not loss.unit.total_public else "",
         _limits(),
@@ -115,7 +115,7 @@ def _change(loss: Loss) -> str:
     return _("if any one person's data were different")
 
 
-def _who(unit: PrivacyUnit, person_column: str, by_curator: bool) -> str:
+def _protected_text(unit: PrivacyUnit, person_column: str, by_curator: bool) -> str:
     if unit.neighbours is Neighbours.ADD_REMOVE:
         hidden = _("even whether they are in the table stays hidden")
     elif unit.total_public:

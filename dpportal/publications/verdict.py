@@ -158,7 +158,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.01 else _("less than 1 %")
 
 
-def about(share: float) -> str:
+def expected_text(share: float) -> str:
     """The same of a share that is expected."""
     return _("about %(percent)s") % {"percent": percent(share)} if share >= 0.01 else percent(share)
 

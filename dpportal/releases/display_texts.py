@@ -51,7 +51,7 @@ class DisplayTexts:
         )
 
     @property
-    def said(self) -> TextDigests:
+    def digests(self) -> TextDigests:
         """What a bundle says that is written now. `FORMAT` counts as something that was spent beside."""
         texts: list[object] = [self.title, self.dataset, self.curator, self.about.facts()]
         if others := self.others.named:
@@ -61,7 +61,7 @@ class DisplayTexts:
 
     def are_in(self, release: Release) -> bool:
         """Whether its files say all of it."""
-        return _text_digests_of(release) == self.said
+        return _text_digests_of(release) == self.digests
 
 
 def _text_digests_of(release: Release) -> TextDigests:
@@ -81,7 +81,7 @@ def offered_files(release: Release, words: DisplayTexts) -> Sequence[Artifact]:
     there; see `WrittenFiles`.
     """
     written = WrittenFiles(_text_digests_of(release), release.words_at, release.job.state == JobState.FAILED)
-    return list(release.artifacts.all()) if written.stay(release, words.said) else []
+    return list(release.artifacts.all()) if written.stay(release, words.digests) else []
 
 
 def note_published(release: Release) -> None:
@@ -123,7 +123,7 @@ def outdated(releases: QuerySet[Release]) -> list[Release]:
         about = shown.get(release.dataset_id, About())
         words = DisplayTexts.of(release, about, promises[paying])
         # Texts and promises do not wait for the next time.
-        pauses = _text_digests_of(release)[:2] == words.said[:2] and _pauses(release, now)
+        pauses = _text_digests_of(release)[:2] == words.digests[:2] and _pauses(release, now)
         if not words.are_in(release) and not pauses:
             changed.append(release)
     return changed

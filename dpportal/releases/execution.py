@@ -39,7 +39,7 @@ from dpportal.releases.going_public import publish_as_decided
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, planner_of, presenter_of, runner_of
 from dpportal.releases.row_retention import ROWS_COUNTED
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 from mechanisms.noise.secret import secret_noise
 from mechanisms.protocol import Measurement, OutdatedPlanError
 
@@ -261,12 +261,12 @@ def finish(release_id: UUID, claim: Claim) -> None:
     release.result = results.store_page(reconstructed, page)
     if release.dataset.has_records:
         _try_comparison(reconstructed)
-    beside = file_imprints.beside(release)
+    beside = file_imprints.loose_files(release)
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
-        said = dict(zip(("words", "promises", "spending"), words.said, strict=True))
+        said = dict(zip(("words", "promises", "spending"), words.digests, strict=True))
         ready = Release.objects.filter(pk=release.pk)
         ready.update(state=Release.State.READY, result=release.result, words_at=read_at, **said)
         file_imprints.note(release, beside)

@@ -14,7 +14,7 @@ from dpportal.releases.products.shared import stored_estimates
 ENTRIES = ("stored", "sha256", "size", "about")
 
 
-def beside(release: Release) -> dict[str, str]:
+def loose_files(release: Release) -> dict[str, str]:
     """The digests of the files that no row points to; read while no row is locked."""
     return {name: digest for name in names_without_rows(release) if (digest := digest_of(name))}
 
@@ -24,9 +24,9 @@ def names_without_rows(release: Release) -> set[str]:
     return {results.page_name(release), *stored_estimates.stored_names(release)}
 
 
-def note(release: Release, beside: Mapping[str, str]) -> None:
+def note(release: Release, loose: Mapping[str, str]) -> None:
     """In the transaction that points at the files of the bundle."""
-    imprints.note_state(FILES, str(release.pk), {**_rows(release), **beside})
+    imprints.note_state(FILES, str(release.pk), {**_rows(release), **loose})
 
 
 def _rows(release: Release) -> dict[str, object]:
@@ -39,7 +39,7 @@ def _states(releases: Collection[str] | None) -> Iterator[tuple[str, StoredState
     if releases is not None:
         rows = rows.filter(pk__in=releases)
     for release in rows.iterator(chunk_size=100):
-        yield str(release.pk), {**_rows(release), **beside(release)}
+        yield str(release.pk), {**_rows(release), **loose_files(release)}
 
 
 FILES = ImprintKind("files of release", _states, entries=ENTRIES, earlier=[2])

@@ -15,7 +15,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import DraftError, ReleasePlan, planner_of
 
 
-def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
+def priced(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
     """plan: None where the draft has none yet; then no margin can be said."""
     title = draft.title or draft.proposed_title
     budget = Budget.for_planning(draft.dataset)
@@ -27,7 +27,7 @@ def of(draft: Release, plan: ReleasePlan | None) -> PricedDraft:
 
 def of_draft(draft: Release) -> PricedDraft:
     """With the margin of its plan, if it has one already."""
-    return of(draft, _plan(draft))
+    return priced(draft, _plan(draft))
 
 
 def _plan(draft: Release) -> ReleasePlan | None:

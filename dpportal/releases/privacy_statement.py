@@ -21,7 +21,7 @@ from mechanisms.accounting import Loss
 def promise(release: Release, loss: Loss, others: OtherPromises) -> str:
     """The privacy statement of a confirmed release, what others promise beside it, and where its table lies."""
     promised = _promised(loss, release.delta, release.declaration, others)
-    return in_a_row([promised, *PublishedLoss.of(release).sentences(), _where(release)])
+    return in_a_row([promised, *PublishedLoss.of(release).sentences(), _source_text(release)])
 
 
 def promise_of_draft(draft: Release, loss: Loss, delta: float, version: DomainVersion) -> str:
@@ -42,7 +42,7 @@ def read_from(release: Release) -> dict[str, str]:
     return {**read, "read_at": read["read_at"][:10]} if read else {}
 
 
-def _where(release: Release) -> str:
+def _source_text(release: Release) -> str:
     read = read_from(release)
     if not read:
         return ""

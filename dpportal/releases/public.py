@@ -18,7 +18,7 @@ from dpportal.charts.screens import for_screens
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
-from dpportal.publications.reader_pages import ReaderPages, asked
+from dpportal.publications.reader_pages import ReaderPages, query_of
 from dpportal.releases import results
 from dpportal.releases.bundle import chosen_columns, filled_columns
 from dpportal.releases.display_texts import DisplayTexts, current_files, forget_lost, offered_files
@@ -120,7 +120,7 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, loss = confirmed_plan(release), PublishedLoss.of(release)
-    drawn = _drawn(shown_of(request.GET, release, plan), presenter_of(release).not_still)
+    drawn = _with_still_charts(shown_of(request.GET, release, plan), presenter_of(release).not_still)
     # A private choice has no cells.
     declared: tuple[Attribute, ...] = getattr(plan, "domain", Domain(())).attributes
     words = DisplayTexts.of(release)
@@ -145,20 +145,20 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         "first_artifacts": [file for file in files if not file.name.endswith(".npy")][:4],
         "are_current": words.are_in(release),
         "shown": {**drawn, "chart": _first_still_chart(drawn)},
-        "query": asked(request),
+        "query": query_of(request),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }
     return render(request, "releases/public.html", context)
 
 
-def _drawn(shown: Json, not_still: Collection[str]) -> Json:
+def _with_still_charts(shown: Json, not_still: Collection[str]) -> Json:
     """What the page shows, with drawings of those figures alone that stand still on it."""
     return {name: part if name in not_still else stilled(part, for_screens) for name, part in shown.items()}
 
 
-def _first_still_chart(drawn: Json) -> str:
+def _first_still_chart(shown: Json) -> str:
     """The name of the chart that the list of the page's parts leads to; empty without one."""
-    return next((name for name, figure in figures_of(drawn).items() if "drawing" in figure), "")
+    return next((name for name, figure in figures_of(shown).items() if "drawing" in figure), "")
 
 
 @pages.page

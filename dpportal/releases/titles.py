@@ -11,7 +11,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import together
+from dpportal.platform.listed_names import in_sentence
 from mechanisms.domain import Domain
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
@@ -76,7 +76,7 @@ def _spoken(columns: Sequence[str], parameters: Json) -> str:
     """The columns as they are read aloud, where they are few and neither grouped nor chosen among."""
     is_plain = not parameters.keys() & {"measured", "group", "question"}
     if is_plain and 0 < len(columns) <= NAMED_COLUMNS:
-        return together(columns)
+        return in_sentence(columns)
     return named(columns, parameters)
 
 
@@ -100,7 +100,7 @@ def named(columns: Sequence[str], parameters: Json) -> str:
 def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
     """Measured columns, and by which others."""
     many = _("%(number)s columns") % {"number": len(measured)}
-    texts = {"measured": together(measured) if len(measured) <= NAMED_COLUMNS else many}
+    texts = {"measured": in_sentence(measured) if len(measured) <= NAMED_COLUMNS else many}
     if not groups:
         return texts["measured"]
     return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}

@@ -30,7 +30,7 @@ class BodyFile:
             self._memory = io.BytesIO()
         (self._writer or self._memory).write(piece)
 
-    def whole(self) -> BinaryIO:
+    def opened(self) -> BinaryIO:
         """The body, to be read from its beginning. Its place on the disk has no name any more."""
         if self._writer is None:
             self._memory.seek(0)

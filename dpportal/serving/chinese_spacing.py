@@ -63,7 +63,7 @@ def _set(response: HttpResponseBase) -> None:
         return
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
     if is_page and (get_language() or "").startswith("zh"):
-        page = spaced(response.content.decode(response.charset), own_texts.found(needs_spacing))
+        page = spaced(response.content.decode(response.charset), own_texts.lines_that_matter(needs_spacing))
         response.content = page.encode(response.charset)
 
 
@@ -96,23 +96,23 @@ def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(map(re.escape, ordered))) if ordered else None
 
 
-def _replaced(pattern: re.Pattern[str], by: str, text: str, kept: re.Pattern[str] | None) -> str:
+def _replaced(pattern: re.Pattern[str], by: str, text: str, protected: re.Pattern[str] | None) -> str:
     """The text with the pattern replaced wherever it is not within what is kept."""
-    if kept is None:
+    if protected is None:
         return pattern.sub(by, text)
-    spans = [own.span() for own in kept.finditer(text)]
+    spans = [own.span() for own in protected.finditer(text)]
 
-    def chosen(found: re.Match[str]) -> str:
-        return found[0] if any(begin <= found.start() and found.end() <= end for begin, end in spans) else by
+    def chosen(match: re.Match[str]) -> str:
+        return match[0] if any(begin <= match.start() and match.end() <= end for begin, end in spans) else by
 
     return pattern.sub(chosen, text)
 
 
-def _add_text(pieces: list[str], last: int, text: str, kept: re.Pattern[str] | None) -> int:
+def _add_text(pieces: list[str], last: int, text: str, protected: re.Pattern[str] | None) -> int:
     """Add the text between two tags. Returns where the text stands that comes before the next tag."""
     if not text:
         return last
-    text = _replaced(_PER_CENT, "%", _replaced(_SUPERFLUOUS, "", text, kept), kept)
+    text = _replaced(_PER_CENT, "%", _replaced(_SUPERFLUOUS, "", text, protected), protected)
     if pieces[last].endswith(tuple(_WIDE)):
         text = text.lstrip(_BLANKS)
     if text.startswith(tuple(_WIDE)):

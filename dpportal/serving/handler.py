@@ -85,7 +85,7 @@ class PortalHandler(ASGIHandler):
                     raise RequestAborted
                 body.write(message.get("body", b""))
                 if not message.get("more_body", False):
-                    return body.whole()
+                    return body.opened()
         except BaseException:
             body.discard()
             raise

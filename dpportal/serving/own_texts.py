@@ -27,7 +27,7 @@ def collected() -> Iterator[None]:
         _read.reset(token)
 
 
-def found(matters: Callable[[str], bool]) -> set[str]:
+def lines_that_matter(matters: Callable[[str], bool]) -> set[str]:
     """Lines of what was noted so far that matter; none where nobody collects."""
     lines = (line.strip() for text in _texts(_read.get() or []) for line in text.splitlines())
     return set(filter(matters, lines))

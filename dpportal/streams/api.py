@@ -156,15 +156,15 @@ def as_json(stream: Stream, rows: Sequence[Period]) -> list[Json]:
                 "period": period.index,
                 "begins": stream.calendar.label(period.index),
                 "released": _named(stream, period.released),
-                "interval": _named(stream, _around(period.released, period.half_width)),
+                "interval": _named(stream, _intervals(period.released, period.half_width)),
                 "new": _named(stream, new),
-                "new_interval": _named(stream, _around(new, half_new)),
+                "new_interval": _named(stream, _intervals(new, half_new)),
             }
         )
     return answers
 
 
-def _around(numbers: Sequence[int], half_width: int) -> list[list[int]]:
+def _intervals(numbers: Sequence[int], half_width: int) -> list[list[int]]:
     return [[number - half_width, number + half_width] for number in numbers]
 
 

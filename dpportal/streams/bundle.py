@@ -185,7 +185,7 @@ def write_series(stream: Stream, series: Series, path: Path) -> None:
     write_frame(pd.DataFrame(columns), path)
 
 
-def said(stream: Stream) -> TextDigests:
+def text_digests(stream: Stream) -> TextDigests:
     """What the files should say now; all of it can be changed, or taken back, after they were written."""
     others = stream.other_promises
     # Whatever language a visitor has, the files are written in the site's own.

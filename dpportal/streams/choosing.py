@@ -54,12 +54,12 @@ def choose_strategy(draft: Stream, form: StrategyForm, mechanism: str, posted: Q
     return form.is_valid()
 
 
-def choose(draft: Stream, said: Mapping[str, object]) -> None:
+def choose(draft: Stream, answers: Mapping[str, object]) -> None:
     """Take all steps at once; nothing is saved. Raises StreamChoiceError and StreamDraftError.
 
-    said: the fields of the steps by name; without a mechanism the most accurate is taken.
+    answers: the fields of the steps by name; without a mechanism the most accurate is taken.
     """
-    data = form_data(said)
+    data = form_data(answers)
     counted = CountedForm(data, instance=draft, declared=declared_columns(draft))
     _require(counted)
     counted.apply()

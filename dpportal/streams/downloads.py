@@ -72,7 +72,7 @@ def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
 def offered(stream: Stream) -> Offered:
     """The present files; newer ones are asked for where they are due."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    said = bundle.said(stream)
+    said = bundle.text_digests(stream)
     _request(stream, written, said)
     newest = _newest(stream)
     if written is None or not written.periods or not _files_of(written).stay(stream, said):
@@ -95,19 +95,19 @@ def _files_of(written: SeriesBundle) -> WrittenFiles:
 def note_published(stream: Stream) -> None:
     """Note that readers are given the present files, if these say what the page says; in publishing's transaction."""
     fresh = Stream.objects.select_related(*SAID_OF).get(pk=stream.pk)
-    says = bundle.said(fresh)._asdict()
+    says = bundle.text_digests(fresh)._asdict()
     SeriesBundle.objects.filter(pk=stream.pk, **says).update(texts_at=fresh.published_at)
 
 
 def request(stream: Stream) -> None:
     """Have the files written if they are not those of the newest period, or say something else than the page."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    _request(stream, written, bundle.said(stream))
+    _request(stream, written, bundle.text_digests(stream))
 
 
-def _request(stream: Stream, written: SeriesBundle | None, said: TextDigests) -> None:
+def _request(stream: Stream, written: SeriesBundle | None, digests: TextDigests) -> None:
     newest = _newest(stream)
-    if newest is None or (written is not None and not _is_due(written, newest, said)):
+    if newest is None or (written is not None and not _is_due(written, newest, digests)):
         return
     with transaction.atomic():
         if written is None:
@@ -119,10 +119,10 @@ def _request(stream: Stream, written: SeriesBundle | None, said: TextDigests) ->
             DOWNLOADS.hint_on_commit(stream.pk)
 
 
-def _is_due(written: SeriesBundle, newest: int, said: TextDigests) -> bool:
+def _is_due(written: SeriesBundle, newest: int, digests: TextDigests) -> bool:
     """Whether they are to be written now. Texts do not wait for the next time; periods and what was spent beside do."""
-    is_current = (written.texts, written.promises) == (said.texts, said.promises)
-    if written.active or (is_current and (written.periods, written.spending) == (newest, said.spending)):
+    is_current = (written.texts, written.promises) == (digests.texts, digests.promises)
+    if written.active or (is_current and (written.periods, written.spending) == (newest, digests.spending)):
         return False
     ended, begun = written.finished_at, written.started_at
     if ended is None or begun is None:
@@ -153,7 +153,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
     claim.step("writing")
     stream, series = watched.read_again(lambda: _as_published(stream_id))
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    at, said = database_now(), bundle.said(stream)
+    at, said = database_now(), bundle.text_digests(stream)
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:

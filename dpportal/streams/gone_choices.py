@@ -17,10 +17,10 @@ def forget(gone: GoneColumns) -> None:
     drafts = Stream.objects.filter(dataset=gone.dataset, state=Stream.State.DRAFT)
     for draft in drafts:
         if gone.are_in(draft.name, draft.description, draft.column, draft.summed):
-            drafts.filter(pk=draft.pk).update(**_left(draft, gone), changed_at=timezone.now())
+            drafts.filter(pk=draft.pk).update(**_remaining_choices(draft, gone), changed_at=timezone.now())
 
 
-def _left(draft: Stream, gone: GoneColumns) -> Json:
+def _remaining_choices(draft: Stream, gone: GoneColumns) -> Json:
     """A name that was written may have a column's in it; then the draft is called after its dataset."""
     return {
         "name": str(gone.dataset)[:160] if gone.are_in(draft.name) else draft.name,

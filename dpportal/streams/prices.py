@@ -15,7 +15,7 @@ from dpportal.streams.models import Stream
 from mechanisms.continual.mechanism import StreamPlan
 
 
-def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
+def priced(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
     """plan: None where the draft has none yet; then no margin can be said."""
     budget = Budget.for_planning(draft.dataset)
     margin = lazy(_margin, str)(plan) if plan else ""
@@ -30,7 +30,7 @@ def of(draft: Stream, plan: StreamPlan | None) -> PricedDraft:
 
 def of_draft(draft: Stream) -> PricedDraft:
     """With the margin of its plan, if it has one already."""
-    return of(draft, _plan(draft))
+    return priced(draft, _plan(draft))
 
 
 def _margin(plan: StreamPlan) -> str:

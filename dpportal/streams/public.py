@@ -9,7 +9,7 @@ from dpportal.budgets.dataset_costs import cost_context
 from dpportal.datasets.access import may_read
 from dpportal.platform.json_types import Json
 from dpportal.publications.metadata import Metadata
-from dpportal.publications.reader_pages import ReaderPages, asked
+from dpportal.publications.reader_pages import ReaderPages, query_of
 from dpportal.streams import downloads
 from dpportal.streams.access import readable_streams
 from dpportal.streams.bundle import SERIES
@@ -67,7 +67,7 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "loss": str(loss),
         "epsilon_delta": loss.pair(whole_orders=whole_orders(plan)),
         "offered": offered,
-        "query": asked(request),
+        "query": query_of(request),
         **numbers,
         "figures": still_charts(stream, numbers["chosen"], numbers["period_count"]),
     }

@@ -36,7 +36,7 @@ def question(job: StreamJob, facts: TableFacts) -> Json:
     compared = _sees_rows(job) and all(content.get(SEEN, True) for content in known.values())
     if compared:
         sketch = Sketch.from_bytes(facts.sketch)
-        repeats = [index for index, content in known.items() if _like(content, facts, sketch)]
+        repeats = [index for index, content in known.items() if _is_like(content, facts, sketch)]
     else:
         with_file = job.stream.periods.filter(source=Period.Source.RECORDS).exclude(index=job.index)
         repeats = list(with_file.order_by("index").values_list("index", flat=True))
@@ -47,7 +47,7 @@ def _sees_rows(job: StreamJob) -> bool:
     return right_of(job.created_by, job.dataset) >= Right.OWN
 
 
-def _like(earlier: Json, facts: TableFacts, sketch: Sketch) -> bool:
+def _is_like(earlier: Json, facts: TableFacts, sketch: Sketch) -> bool:
     same = earlier["digest"] == facts.content_digest
     return same or likeness(sketch, Sketch.from_bytes(b64decode(earlier["sketch"]))).rows >= NEARLY_ALL
 

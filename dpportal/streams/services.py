@@ -247,15 +247,15 @@ def queue_counts(
     return _queue_file(job, file, and_note)
 
 
-def renew_token(stream: Stream, by: User, made_with: ProgramToken | None = None) -> str:
+def renew_token(stream: Stream, by: User, program_token: ProgramToken | None = None) -> str:
     """A new token for programs; the one before it opens nothing any more. Only this call ever shows it.
 
-    made_with: see `tokens.renew`.
+    program_token: see `tokens.renew`.
     """
     if not stream.is_open:
         raise StreamError(_("Only an open running count takes periods from programs. Open it first."))
     with transaction.atomic():
-        token = tokens.renew(stream, by, made_with)
+        token = tokens.renew(stream, by, program_token)
         audit.record(by, "made a token", stream)
         people.note(by, by, gettext_noop("made a token for programs"), stream.name, alarming=True)
     return token

@@ -37,15 +37,15 @@ class _State:
 
 def still_charts(stream: Stream, chosen: Chosen, periods: int) -> dict[str, object]:
     """The charts with their drawings, by their names. periods: how many were published when the page was begun."""
-    return _drawn(_State(stream.pk, periods, chosen, get_language(), stream))
+    return _stilled(_State(stream.pk, periods, chosen, get_language(), stream))
 
 
 @lru_cache(maxsize=MOST_DRAWN)
-def _drawn(state: _State) -> dict[str, object]:
+def _stilled(state: _State) -> dict[str, object]:
     made = as_json(figures(state.stream, state.chosen, state.periods))
     return {name: stilled(figure, for_screens) for name, figure in made.items()}
 
 
-def as_json(made: Mapping[str, Figure]) -> dict[str, Json]:
+def as_json(figures: Mapping[str, Figure]) -> dict[str, Json]:
     """Figures by the same names, as pages and addresses have them."""
-    return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in made.items()}
+    return {name: {"json": f.json, "title": f.title, "caption": f.caption} for name, f in figures.items()}

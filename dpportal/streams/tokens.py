@@ -32,18 +32,18 @@ class WaitingError(TokenRefusedError):
     status = 401
 
 
-def renew(stream: Stream, by: User, made_with: ProgramToken | None = None) -> str:
+def renew(stream: Stream, by: User, program_token: ProgramToken | None = None) -> str:
     """A new token, with which a program acts for this person; the one before it opens nothing any more.
 
-    made_with: the token of a program that asks for it, which it does not outlive. In the caller's transaction.
+    program_token: the token of a program that asks for it, which it does not outlive. In the caller's transaction.
     """
     token = keys.new_token()
     Stream.objects.filter(pk=stream.pk).update(token_sha256=digest(token))
     latest = timezone.now() + LIFETIME
     fresh = {
         "by": by,
-        "made_with": made_with and made_with.pk,
-        "expires_at": min(latest, made_with.expires_at) if made_with else latest,
+        "made_with": program_token and program_token.pk,
+        "expires_at": min(latest, program_token.expires_at) if program_token else latest,
         "used_at": None,
         "minute": None,
         "requests": 0,

@@ -165,7 +165,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         "plan": plan,
         "strategy_title": registry.stream(plan.mechanism).title,
         "version": version,
-        **confirming.around(by, draft, budget, columns),
+        **confirming.review_context(by, draft, budget, columns),
         "counted": counts,
         "half_width": int(strategy_page.half_width(plan)),
         "meaning": cost.meaning(plan.loss, budget.delta, whole_orders=whole_orders(plan)),
@@ -188,7 +188,7 @@ def ask(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     except StreamDraftError as error:
         messages.info(request, str(error))
         return redirect("streams:strategy", draft.pk)
-    return asking.send(request, draft.dataset, prices.of(draft, plan))
+    return asking.send(request, draft.dataset, prices.priced(draft, plan))
 
 
 @curator_required

@@ -17,8 +17,8 @@ from dpportal.tables.preview import first_rows
 if TYPE_CHECKING:
     from dpportal.tables.counting import count_cells, count_tables, packed_rows
     from dpportal.tables.fitting import fit_table
-    from dpportal.tables.meaning.suggestions import suggest
     from dpportal.tables.sampling import sample_cells
+    from dpportal.tables.suggestions import suggest
     from dpportal.tables.summing import power_sums
     from dpportal.tables.undeclared_values import people_by_value
 
@@ -32,7 +32,7 @@ LAZY = {
     "people_by_value": "undeclared_values",
     "fit_table": "fitting",
     "sample_cells": "sampling",
-    "suggest": "meaning.suggestions",
+    "suggest": "suggestions",
 }
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The faults of an upload, in words that show no cell of it."""
+"""The faults of an upload or a connected table, in words that show no cell of it."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ class UploadFault(Exception):  # noqa: N818 a fault of the file, not of the port
         )
 
 
+class SourceFault(Exception):  # noqa: N818 a fault of the other database, not of the portal
+    """A connected table that cannot be counted now. code: a stable name. message: what is wrong and what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
 def lacks_columns(names: Sequence[str]) -> UploadFault:
     """names: declared, so public."""
     return UploadFault(
@@ -82,7 +91,7 @@ def out_of_memory(memory_bytes: int) -> UploadFault:
         "memory",
         f"Reading this file took the {_size(memory_bytes)} of memory that reading one file may use, and was stopped: "
         "single rows, cells, pages or batches of it are very large. Save the table as CSV, upload fewer columns or "
-        "shorter texts, or have the program that wrote it write smaller pages (Parquet) or batches (Feather).",
+        "shorter texts, or have the program that wrote it write smaller pages or batches.",
     )
 
 

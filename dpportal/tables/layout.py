@@ -107,7 +107,9 @@ def layout(connection: duckdb.DuckDBPyConnection, path: FilePath) -> dict[str, S
     footer = _footer(connection, path)
     if footer_row is None:
         return {
-            name: StoredColumn(number, or_null(identifier(name)), few=_few(footer.get(name)), parts=(name,))
+            name: StoredColumn(
+                number, or_null(identifier(name)), few=_is_short(footer.get(name)), parts=(name,)
+            )
             for number, name in enumerate(column_types(connection, path))
         }
     return {name: _column(number, footer) for number, name in enumerate(json.loads(footer_row[0]))}
@@ -131,7 +133,7 @@ class _Part:
 def _column(number: int, footer: dict[str, _Part]) -> StoredColumn:
     name, plain, otherwise = text_name(number), plain_name(number), otherwise_name(number)
     text = footer.get(name)
-    stored = StoredColumn(number, or_null(name), few=_few(text), parts=(name,))
+    stored = StoredColumn(number, or_null(name), few=_is_short(text), parts=(name,))
     if text is None or plain not in footer:  # of a table without rows nothing is said
         return stored
     if otherwise not in footer:
@@ -143,12 +145,12 @@ def _column(number: int, footer: dict[str, _Part]) -> StoredColumn:
         f"coalesce({', '.join([*texts, written(plain)])})",
         plain,
         all_plain=text.is_empty,
-        few=all(_few(footer[part]) for part in (name, otherwise, plain)),
+        few=all(_is_short(footer[part]) for part in (name, otherwise, plain)),
         parts=(*texts, plain),
     )
 
 
-def _few(part: _Part | None) -> bool:
+def _is_short(part: _Part | None) -> bool:
     if part is None or part.longest is None or part.all is None:
         return False
     return part.longest <= SHORT_DICTIONARY and part.all <= ALL_DICTIONARIES

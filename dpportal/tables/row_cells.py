@@ -116,7 +116,7 @@ class RowCells:
             self._path.open("rb") as source,
             pq.ParquetFile(source, read_dictionary=names, pre_buffer=False) as file,
         ):
-            for groups in _together(file.metadata):
+            for groups in _joined_groups(file.metadata):
                 part = StoredPart(file, groups)
                 cells = engine.next(part.num_rows) if engine else ()
                 yield CellBatch(part, self._looked_up, dict(zip(places, cells, strict=True)))
@@ -130,7 +130,7 @@ class RowCells:
         return _InStep(found.to_arrow_reader(ENGINE_ROWS))
 
 
-def _together(footer: pq.FileMetaData) -> Iterator[list[int]]:
+def _joined_groups(footer: pq.FileMetaData) -> Iterator[list[int]]:
     """All row groups in their order, those that have few rows together."""
     groups: list[int] = []
     rows = 0

@@ -90,7 +90,7 @@ class PublishedLoss:
 def losses_of(publications: Collection[P]) -> Mapping[UUID, PublishedLoss]:
     """What each of these cost, by its id; by few queries, however many these are."""
     made: dict[UUID, list[ValueChoice]] = {}
-    for choice in _made(publication.dataset_id for publication in publications):
+    for choice in _choices_of(publication.dataset_id for publication in publications):
         made.setdefault(choice.dataset_id, []).append(choice)
     # Whatever rests on no choice needs no declaration to be read.
     resting = [publication for publication in publications if publication.dataset_id in made]
@@ -104,13 +104,13 @@ def losses_of(publications: Collection[P]) -> Mapping[UUID, PublishedLoss]:
 
 
 def _loss_of(
-    publication: ChargedPublication, made: list[ValueChoice], domain: Domain | None
+    publication: ChargedPublication, choices: list[ValueChoice], domain: Domain | None
 ) -> PublishedLoss:
-    """made: of its dataset. domain: of all its columns, where any was made."""
+    """choices: of its dataset. domain: of all its columns, where any was made."""
     account, amount = publication.account, publication.amount
     assert account is not None and amount is not None
     read = domain.project(publication.counted_columns).read if domain else ()
-    before = [c for c in made if domain and c.column in read and _rests_on(publication, c, domain)]
+    before = [c for c in choices if domain and c.column in read and _rests_on(publication, c, domain)]
     own = Loss(Definition(account.definition), Fraction(amount))
     return PublishedLoss(own, tuple(before), account)
 
@@ -131,10 +131,10 @@ def _rests_on(publication: ChargedPublication, choice: ValueChoice, domain: Doma
 def sentences_of_draft(draft: ChargedPublication, version: DomainVersion) -> list[str]:
     """The choices that a draft would rest on. version: of the domain."""
     read = version.domain().project(draft.counted_columns).read
-    return _sentences([choice for choice in _made([draft.dataset_id]) if choice.column in read])
+    return _sentences([choice for choice in _choices_of([draft.dataset_id]) if choice.column in read])
 
 
-def _made(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
+def _choices_of(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
     """The choices of these datasets that were made, the oldest first."""
     made = ValueChoice.objects.filter(dataset__in=set(datasets)).exclude(measured_at=None)
     return made.select_related("charge__budget", "domain_version").order_by("measured_at")

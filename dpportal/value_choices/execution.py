@@ -30,7 +30,7 @@ from dpportal.history.imprints import ForgedRowError
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
 from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind, register
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 from dpportal.value_choices import keeping
 from dpportal.value_choices.models import ValueChoice
 from mechanisms.domain import DomainError
@@ -117,9 +117,9 @@ def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
     return keeping.declarable(kept)
 
 
-def _outcome(kept: list[str]) -> Mapping[str, str]:
+def _outcome(values: list[str]) -> Mapping[str, str]:
     """What the memory has of these values."""
-    return {VALUES: json.dumps(kept, ensure_ascii=False)}
+    return {VALUES: json.dumps(values, ensure_ascii=False)}
 
 
 def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:

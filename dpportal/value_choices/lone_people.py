@@ -13,7 +13,7 @@ LARGE = Fraction(1, 100_000)
 SMALL_TEXT = "0.000000001"
 
 
-def told(plan: ValueChoicePlan) -> str:
+def keeping_odds(plan: ValueChoicePlan) -> str:
     """How often such a value is kept; a person's values share δ, so it is rarer where each may have several."""
     text = _(
         "By chance, one in %(number)s values that only one person has is published: that is what δ means."

@@ -19,20 +19,20 @@ from dpportal.value_choices.models import ValueChoice, stored_title
 from mechanisms.partition_selection.choosing import ValueChoicePlan
 
 
-def of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
+def priced(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
     """For the request of a budget. Instead of a margin it says which values would be kept."""
     amount, delta = services.costs(plan)
     return PricedDraft(
         stored_title(column),
         amount,
         plan.loss.definition.value,
-        lazy(_kept, str)(plan),
+        lazy(_keeping_text, str)(plan),
         address_of(dataset, column, plan),
         delta,
     )
 
 
-def _kept(plan: ValueChoicePlan) -> str:
+def _keeping_text(plan: ValueChoicePlan) -> str:
     (_least, _few), (chance, people), *_more = services.people_needed(plan)
     kept = _("A value of %(people)s people is kept with a chance of %(chance)s.")
     return kept % {"people": f"{people:,}", "chance": chance}
@@ -44,11 +44,13 @@ def page_of(dataset: Dataset, column: str) -> str:
     return reverse("values:choose", args=[dataset.pk, names.index(column)])
 
 
-def is_open(asked: BudgetRequest, ids: Mapping[str, Any]) -> bool:
+def is_open(budget_request: BudgetRequest, ids: Mapping[str, Any]) -> bool:
     """Whether the choice that was asked for can still be made: nothing of its column was chosen since."""
-    column = asked.dataset.columns[ids["position"]]["name"]
-    since = ValueChoice.objects.filter(dataset=asked.dataset, column=column, created_at__gte=asked.at)
-    return not services.why_not(asked.dataset, column) and not since.exists()
+    column = budget_request.dataset.columns[ids["position"]]["name"]
+    since = ValueChoice.objects.filter(
+        dataset=budget_request.dataset, column=column, created_at__gte=budget_request.at
+    )
+    return not services.why_not(budget_request.dataset, column) and not since.exists()
 
 
 def address_of(dataset: Dataset, column: str, plan: ValueChoicePlan) -> str:

@@ -48,11 +48,11 @@ def ask(dataset: Dataset, column: str, plan: ValueChoicePlan, *, reviewed: str, 
     before = latest(dataset, column)
     # Its subject becomes the id of the choice, and so of its charge.
     subject = before.subject if before and before.is_waiting else uuid4()
-    return approvals.ask(_asked(dataset, column, plan, reviewed, str(subject)), by)
+    return approvals.ask(_question(dataset, column, plan, reviewed, str(subject)), by)
 
 
 @in_site_language
-def _asked(
+def _question(
     dataset: Dataset, column: str, plan: ValueChoicePlan, reviewed: str, subject: str
 ) -> ApprovalQuestion:
     amount, delta = services.costs(plan)

@@ -42,7 +42,7 @@ def choose(request: HttpRequest, dataset: Dataset, position: int) -> HttpRespons
         if confirm.is_valid():
             return redirect(ValueChoice.objects.filter(dataset=dataset, column=column).latest("created_at"))
     asking.note_read(request, dataset, prices.page_of(dataset, column))
-    context = {**_around(dataset, column), **_plan_context(dataset, column, cost.plan), "position": position}
+    context = {**_context(dataset, column), **_plan_context(dataset, column, cost.plan), "position": position}
     wrong = cost.errors or (confirm and confirm.errors)
     return render(
         request,
@@ -65,9 +65,9 @@ def _plan_context(dataset: Dataset, column: str, plan: ValueChoicePlan | None) -
         "plan": plan,
         "why_unpaid": services.why_unpaid(dataset, plan) if plan else "",
         "people": services.people_needed(plan) if plan else [],
-        "lone": lone_people.told(plan) if plan else "",
+        "lone": lone_people.keeping_odds(plan) if plan else "",
         "warning": services.warning(dataset, plan) if plan else "",
-        "priced": prices.of(dataset, column, plan) if plan else None,
+        "priced": prices.priced(dataset, column, plan) if plan else None,
         "second_person": second_person.latest(dataset, column),
         "second_person_rule": rule_text(),
         "needs_second_person": plan is not None and second_person.asks_first(dataset, plan),
@@ -94,13 +94,13 @@ def ask(request: HttpRequest, dataset: Dataset, position: int) -> HttpResponseBa
     cost = CostForm(request.GET, dataset=dataset)
     if services.why_not(dataset, column) or not cost.is_valid() or cost.plan is None:
         return redirect("values:choose", dataset.pk, position)
-    priced = prices.of(dataset, column, cost.plan)
+    priced = prices.priced(dataset, column, cost.plan)
     if request.method != "POST":
         return asking.awaited(request, dataset, priced.address)
     return asking.send(request, dataset, priced)
 
 
-def _around(dataset: Dataset, column: str) -> Json:
+def _context(dataset: Dataset, column: str) -> Json:
     return {
         "dataset": dataset,
         "column": column,
@@ -126,7 +126,7 @@ def chosen(request: HttpRequest, dataset: Dataset, choice_id: UUID) -> HttpRespo
     ).update(seen=True)
     names = [column["name"] for column in dataset.columns]
     context = {
-        **_around(dataset, choice.column),
+        **_context(dataset, choice.column),
         "choice": choice,
         "position": names.index(choice.column) if choice.column in names else None,
     }

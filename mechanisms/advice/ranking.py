@@ -109,12 +109,12 @@ def rank(methods: Iterable[Mechanism], domain: Domain, loss: Loss, purpose: str,
         domain.size,
         strength,
         few,
-        not (_within(domain.size, known.cells) and _within(strength, known.strength)),
+        not (_is_known(domain.size, known.cells) and _is_known(strength, known.strength)),
         [m.name for m in candidates if m.name not in ratios],
     )
 
 
-def _within(value: float, known: Floats) -> bool:
+def _is_known(value: float, known: Floats) -> bool:
     """Whether it is among the known values, or hardly beyond."""
     return bool(known.min() / _HARDLY <= value <= known.max() * _HARDLY)
 

@@ -55,7 +55,7 @@ class Layer:
         places = np.arange(periods) * UNIT + UNIT // 2
         knots, heights = np.array(self.knots), np.array(self.heights)
         weights = np.zeros((len(knots), periods), dtype=np.int64)
-        left, gap = _left(knots, places)
+        left, gap = _left_knots(knots, places)
         rise = np.clip((places - knots[left]) * UNIT // gap, 0, UNIT)
         columns = np.arange(periods)
         weights[left, columns] = heights[left] * (UNIT - rise)
@@ -63,7 +63,7 @@ class Layer:
         return weights
 
 
-def _left(knots: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _left_knots(knots: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each place the knot to its left (the first or last but one beyond the ends), and the gap to the next."""
     left = np.clip(np.searchsorted(knots, places) - 1, 0, len(knots) - 2)
     return left, np.diff(knots)[left]
@@ -72,14 +72,14 @@ def _left(knots: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def mean_error(theta: np.ndarray, within_block: bool = False) -> tuple[float, np.ndarray]:
     """The mean squared error 2/n · ‖W A⁺‖²_F at ε = 1 of the p-Identity strategy of Θ for running sums; its gradient.
 
-    theta: (p, n) float, >= 0. within_block: sums within a block, see `_away`. With s = 1 + column sums, G = WᵀW and
-    C = (I + ΘΘᵀ)^-1 the squared norm is Σ G_ii s_i² - tr(C Θ S G S Θᵀ) (Woodbury). O(pn + p²n).
+    theta: (p, n) float, >= 0. within_block: sums within a block, see `_removed_shares`. With s = 1 + column sums,
+    G = WᵀW and C = (I + ΘΘᵀ)^-1 the squared norm is Σ G_ii s_i² - tr(C Θ S G S Θᵀ) (Woodbury). O(pn + p²n).
     This is the `Loss` of `matrix.optimise.p_identity`, which works window by window, for a Θ that is not sparse:
     in fewer passes, so that a search takes a quarter less time.
     """
     queries, periods = theta.shape
     s = 1 + theta.sum(axis=0)
-    away = _away(periods) if within_block else np.zeros(periods)
+    away = _removed_shares(periods) if within_block else np.zeros(periods)
     diagonal = np.arange(periods, 0, -1.0) - 2 * np.cumsum(away[::-1])[::-1] + away @ away
     totals = Prefix(periods)
     sums = totals.times(s[:, None] * theta.T)
@@ -95,7 +95,7 @@ def mean_error(theta: np.ndarray, within_block: bool = False) -> tuple[float, np
     return 2 / periods * float(total), 2 / periods * gradient
 
 
-def _away(periods: int) -> np.ndarray:
+def _removed_shares(periods: int) -> np.ndarray:
     """How much of a block's whole sum is taken off the running sum after each period, (n,): from 1/4 up to 3/4.
 
     A count within a block takes its share κ of the sum known from outside in place of the sum known from inside; if
@@ -229,7 +229,7 @@ class _LayerSearch:
 
     def _shape(self, knots: np.ndarray) -> np.ndarray:
         """(tents, n): the tents of height 1."""
-        left, gap = _left(knots, self.places)
+        left, gap = _left_knots(knots, self.places)
         rise = np.clip((self.places - knots[left]) / gap, 0, 1)
         shape = np.zeros((len(knots), self.periods))
         columns = np.arange(self.periods)
@@ -239,7 +239,7 @@ class _LayerSearch:
 
     def _by_knot(self, knots: np.ndarray, heights: np.ndarray, gradient: np.ndarray) -> np.ndarray:
         """The error's slope as each knot moves by itself, from its gradient with respect to the layer's weights."""
-        left, gap = _left(knots, self.places)
+        left, gap = _left_knots(knots, self.places)
         rise = (self.places - knots[left]) / gap
         columns = np.arange(self.periods)
         slope = heights[left + 1] * gradient[left + 1, columns] - heights[left] * gradient[left, columns]

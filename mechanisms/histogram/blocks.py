@@ -28,7 +28,7 @@ def grid_labels(shape: Shape, sides: np.ndarray) -> np.ndarray:
     labels = np.zeros(shape, dtype=np.int64)
     for axis, (width, side) in enumerate(zip(shape, sides.tolist(), strict=True)):
         interval = np.arange(width, dtype=np.int64) * side // width
-        labels = labels * side + _along(interval, axis, len(shape))
+        labels = labels * side + _on_axis(interval, axis, len(shape))
     return labels.ravel()
 
 
@@ -70,7 +70,7 @@ def grid_codes(sides: Integers) -> Integers:
     codes = np.zeros(tuple(sides.tolist()), dtype=np.int64)
     for axis, own in enumerate(np.eye(sides.size, dtype=np.int64)):
         along = np.arange(sides[axis])[:, None] * own
-        codes += _along(halving_codes(along, sides), axis, sides.size)
+        codes += _on_axis(halving_codes(along, sides), axis, sides.size)
     return codes.ravel()
 
 
@@ -115,7 +115,7 @@ def deal(totals: np.ndarray, labels: np.ndarray, shape: Shape) -> np.ndarray:
     return counts
 
 
-def _along(values: np.ndarray, axis: int, axes: int) -> np.ndarray:
+def _on_axis(values: np.ndarray, axis: int, axes: int) -> np.ndarray:
     """values (w,) shaped to broadcast along one of `axes` axes."""
     return values.reshape(tuple(-1 if a == axis else 1 for a in range(axes)))
 

@@ -30,8 +30,8 @@ def least_people(sizes: Sequence[Parts], error: float) -> list[Integers]:
     for parts in sizes:
         if first is not None:
             held, within = np.add.reduceat(held, first), np.add.reduceat(within, first)
-        by_halves = _beyond(held, within, parts.sums.size, error)
-        itself = _beyond(parts.sums, parts.blocks, parts.sums.size, error) > by_halves
+        by_halves = _excess(held, within, parts.sums.size, error)
+        itself = _excess(parts.sums, parts.blocks, parts.sums.size, error) > by_halves
         held, within = np.where(itself, parts.sums, held), np.where(itself, parts.blocks, within)
         certain = np.sqrt(within)
         certain *= -error
@@ -41,7 +41,7 @@ def least_people(sizes: Sequence[Parts], error: float) -> list[Integers]:
     return least
 
 
-def _beyond(sums: Floats, blocks: Floats, parts: int, error: float) -> Floats:
+def _excess(sums: Floats, blocks: Floats, parts: int, error: float) -> Floats:
     """By how much sums exceed what the noise of one in so many parts comes to.
 
     sums, blocks: (k,) estimates, and how many blocks each is of; noise of none is 0. Discrete Laplace noise of one

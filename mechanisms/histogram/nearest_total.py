@@ -30,9 +30,9 @@ def nearest_total(estimates: Floats, firsts: Sequence[Integers]) -> float:
         sizes = np.diff(start, append=estimates.size)
         order = np.lexsort((breakpoints, np.repeat(np.arange(start.size), sizes)))
         breakpoints, steps = breakpoints[order], steps[order]
-        slopes = _within(np.cumsum(steps), steps, start, sizes)
+        slopes = _part_sums(np.cumsum(steps), steps, start, sizes)
         rises = np.concatenate([[0.0], slopes[:-1]]) * np.diff(breakpoints, prepend=breakpoints[0])
-        reached = _within(np.cumsum(rises), np.zeros_like(rises), start, sizes)
+        reached = _part_sums(np.cumsum(rises), np.zeros_like(rises), start, sizes)
         breakpoints = breakpoints + weight * (reached - np.repeat(sums, sizes))
         slopes = slopes / (1 + weight * slopes)
         steps = np.diff(slopes, prepend=0.0)
@@ -40,7 +40,7 @@ def nearest_total(estimates: Floats, firsts: Sequence[Integers]) -> float:
     return float(steps @ np.maximum(0.0, -breakpoints))
 
 
-def _within(running: Floats, own: Floats, start: Integers, sizes: Integers) -> Floats:
+def _part_sums(running: Floats, own: Floats, start: Integers, sizes: Integers) -> Floats:
     """Running sums over all parts made those within each part: its first entry becomes its own."""
     within: Floats = running - np.repeat(running[start] - own[start], sizes)
     return within

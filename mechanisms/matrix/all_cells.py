@@ -10,7 +10,7 @@ import numpy as np
 from mechanisms.accounting import Definition
 from mechanisms.arrays import Floats
 from mechanisms.domain import Domain
-from mechanisms.matrix.fixed_strategies import over
+from mechanisms.matrix.fixed_strategies import strategy_of_rows
 from mechanisms.matrix.joint_strategies import MAX_TERMS, SplitUnionStrategy
 from mechanisms.matrix.mechanism import Optimised, SearchProgress
 from mechanisms.matrix.optimise.gram import WrittenGram
@@ -68,7 +68,7 @@ class AllCellsPIdentityStrategy(SearchedStrategy):
 
     def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
         rows = MatrixRows.of(weights_of(optimised.arrays["theta"]), BITS, definition)
-        return over(rows, workload.shape)
+        return strategy_of_rows(rows, workload.shape)
 
 
 def _of_union(workload: Workload, definition: Definition, on_progress: SearchProgress) -> list[Floats]:

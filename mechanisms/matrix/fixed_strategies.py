@@ -247,11 +247,13 @@ class UploadedStrategy(MatrixMechanism):
         rows = MatrixRows.of(matrix, definition=definition)
         if rows.rows > len(matrix):
             # With cells of its own it would answer everything, what its rows know nothing of by those alone.
-            check_dimensions(over(MatrixRows(rows.dense()[: len(matrix)]), workload.shape), workload)
-        return over(rows, workload.shape)
+            check_dimensions(
+                strategy_of_rows(MatrixRows(rows.dense()[: len(matrix)]), workload.shape), workload
+            )
+        return strategy_of_rows(rows, workload.shape)
 
 
-def over(rows: MatrixRows, shape: tuple[int, ...]) -> Strategy:
+def strategy_of_rows(rows: MatrixRows, shape: tuple[int, ...]) -> Strategy:
     """The strategy of these rows over all cells, of one column or of several at once."""
     return Kronecker([rows]) if len(shape) == 1 else Uploaded(rows, shape)
 
@@ -289,10 +291,10 @@ def longest_tied(workload: Workload, any_size: Callable[[Factor], bool] = lambda
     any_size: which queries over a column need none.
     """
     tied = (axis for axis in range(len(workload.shape)) if is_fitted(workload, axis))
-    return max((workload.shape[axis] for axis in tied if not _all(any_size, workload, axis)), default=1)
+    return max((workload.shape[axis] for axis in tied if not _all_hold(any_size, workload, axis)), default=1)
 
 
-def _all(holds: Callable[[Factor], bool], workload: Workload, axis: int) -> bool:
+def _all_hold(holds: Callable[[Factor], bool], workload: Workload, axis: int) -> bool:
     return all(holds(term.all_factors(workload.shape)[axis]) for term in workload.terms)
 
 

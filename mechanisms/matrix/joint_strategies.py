@@ -11,7 +11,7 @@ import numpy as np
 
 from mechanisms.accounting import Definition
 from mechanisms.domain import Domain
-from mechanisms.matrix.fixed_strategies import as_rows, over, too_many_cells, union_too_large
+from mechanisms.matrix.fixed_strategies import as_rows, strategy_of_rows, too_many_cells, union_too_large
 from mechanisms.matrix.mechanism import Optimised, SearchProgress
 from mechanisms.matrix.optimise.gaussian import gaussian_optimum
 from mechanisms.matrix.optimise.low_rank import low_rank
@@ -222,7 +222,7 @@ class LowRankStrategy(SearchedStrategy):
         return Optimised({"strategy": strategy}, facts)
 
     def built(self, workload: Workload, definition: Definition, optimised: Optimised) -> Strategy:
-        return over(MatrixRows.of(optimised.arrays["strategy"], BITS, definition), workload.shape)
+        return strategy_of_rows(MatrixRows.of(optimised.arrays["strategy"], BITS, definition), workload.shape)
 
 
 def _most_dimensions(workload: Workload) -> int:

@@ -13,7 +13,7 @@ from mechanisms.domain import Ordered
 from mechanisms.microdata.column_sums import means_of, sums_plan
 from mechanisms.microdata.mechanism import margin_laws
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
-from mechanisms.moments.estimates import Interval, within
+from mechanisms.moments.estimates import Interval, cut_to
 from mechanisms.moments.plan import ColumnPlan
 from mechanisms.moments.ratios import Moment, ratio
 from mechanisms.noise import NoiseLaw
@@ -99,7 +99,7 @@ def _counted(attribute: Ordered, people: Integers, noisy: Integers, law: NoiseLa
     above = Moment(np.array([v @ y]), law.variance * float(v @ v), law.variance * float(v.sum()))
     found = ratio(above, np.array([y.sum()]), law.variance * y.size, _reach(law))
     line = cell_line(attribute)
-    return within(
+    return cut_to(
         Interval(*(middle + part for part in (found.estimate, found.lower, found.upper))), line[0], line[-1]
     )
 

@@ -36,12 +36,12 @@ class PossibleGroup:
     place: Floats
 
     @classmethod
-    def near(cls, whole: Floats, number: Floats, first: Floats, steps: int) -> PossibleGroup:
-        """whole: people that are told, (groups,). number, first: measured n and Σt. steps: W."""
-        there = (whole > 0) & (number > 0)
+    def near(cls, people: Floats, number: Floats, first: Floats, steps: int) -> PossibleGroup:
+        """people: people that are told, (groups,). number, first: measured n and Σt. steps: W."""
+        there = (people > 0) & (number > 0)
         place = np.clip(np.where(there, first / np.where(there, number, 1), 0), 0, 1)
-        together = np.maximum(whole, 1) * steps
-        return cls(whole, np.rint(place * together) / together)
+        together = np.maximum(people, 1) * steps
+        return cls(people, np.rint(place * together) / together)
 
     def variance(self, measured: Floats) -> Floats:
         """In squares of the range, (groups,)."""

@@ -39,9 +39,9 @@ def agreed_shares(measured: Shares, steps: int, mean: Floats, variance: Floats |
     start, stop = np.zeros(len(mean)), np.where(_allow(own, steps, mean, variance), 0.0, 1.0)
     for _ in range(_HALVINGS if stop.any() else 0):
         middle = (start + stop) / 2
-        fits = _allow(_between(own, inside, middle), steps, mean, variance)
+        fits = _allow(_shares_between(own, inside, middle), steps, mean, variance)
         start, stop = np.where(fits, start, middle), np.where(fits, middle, stop)
-    return _between(own, inside, stop)
+    return _shares_between(own, inside, stop)
 
 
 def _with_most_rest(steps: int, mean: Floats, variance: Floats | None) -> Shares:
@@ -64,6 +64,6 @@ def _allow(shares: Shares, steps: int, mean: Floats, variance: Floats | None) ->
     return fits
 
 
-def _between(own: Shares, inside: Shares, part: Floats) -> Shares:
+def _shares_between(own: Shares, inside: Shares, part: Floats) -> Shares:
     low, high = (a + part * (b - a) for a, b in zip(own, inside, strict=True))
     return low, high

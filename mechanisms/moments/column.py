@@ -115,7 +115,7 @@ class MeasuredColumn:
                 steps=self.steps,
                 max_steps=MAX_STEPS,
             )
-        needed = _rounded_up(self.range / MAX_STEPS, whole=isinstance(self.attribute, Integer))
+        needed = _rounded_up(self.range / MAX_STEPS, is_integer=isinstance(self.attribute, Integer))
         return Wording(
             "{name}: its limits are {steps:,} steps apart; at most {max_steps:,} can be measured. Choose a step of at "
             "least {needed}.",
@@ -195,8 +195,8 @@ def _number(value: float | dt.date) -> Fraction:
     return Fraction((value - EPOCH).days) if isinstance(value, dt.date) else Fraction(repr(value))
 
 
-def _rounded_up(number: Fraction, *, whole: bool) -> Fraction:
+def _rounded_up(number: Fraction, *, is_integer: bool) -> Fraction:
     """To two digits, or to a whole number. number: above 0."""
     unit = Fraction(10) ** (math.floor(math.log10(number)) - 1)
-    unit = max(unit, Fraction(1)) if whole else unit
+    unit = max(unit, Fraction(1)) if is_integer else unit
     return math.ceil(number / unit) * unit

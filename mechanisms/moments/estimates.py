@@ -60,14 +60,14 @@ class ColumnEstimates:
     at_upper: Interval
 
 
-def within(interval: Interval, lower: float, upper: Floats | float) -> Interval:
+def cut_to(interval: Interval, lower: float, upper: Floats | float) -> Interval:
     """Cut to what is possible; at least half of its width stays, so that noise never looks like certainty."""
     half = (interval.upper - interval.lower) / 2
     low, high = np.minimum(interval.lower, upper - half), np.maximum(interval.upper, lower + half)
     return Interval(*(np.clip(part, lower, upper) for part in (interval.estimate, low, high)))
 
 
-def about(
+def with_estimate(
     estimate: Floats, interval: Interval, lower: float = -np.inf, upper: Floats | float = np.inf
 ) -> Interval:
     """The interval with another estimate, made longer where that lies at or beyond an end; NaN where either is.
@@ -236,7 +236,7 @@ def by_groups(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
     return [estimates(Sums.of(plan, planned), own) for planned, own in pairs]
 
 
-def together(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
+def added_up(plan: MomentsPlan, sums: Integers) -> list[ColumnEstimates]:
     """The same of all groups added up; empty where there is one group."""
     if plan.groups.size == 1:
         return []
@@ -257,7 +257,7 @@ def estimates(own: Sums, sums: Floats) -> ColumnEstimates:
     group = own.group(sums, whole)
     number, total, mean = totals(own, sums, whole)
     surely = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
-    missing, most = within(own.linear(sums, own.missing), 0, own.most_people(sums)), own.most_people(sums)
+    missing, most = cut_to(own.linear(sums, own.missing), 0, own.most_people(sums)), own.most_people(sums)
     at_lower, at_upper = (
         own.ratio(sums, bound, own.number, OTHER_LEVEL) for bound in (own.at_lower, own.at_upper)
     )
@@ -269,7 +269,7 @@ def estimates(own: Sums, sums: Floats) -> ColumnEstimates:
         total,
         mean,
         deviation=None if variance is None else deviation_of_values(own, sums, surely, variance),
-        missing=about(without, missing, 0, most),
+        missing=with_estimate(without, missing, 0, most),
         at_lower=_about_share(at_lower, agreed[0], 1 - surely.lower),
         at_upper=_about_share(at_upper, agreed[1], surely.upper),
     )
@@ -283,7 +283,7 @@ def _about_share(share: Interval, agreed: Floats, most: Floats) -> Interval:
     lower one.
     """
     upper = np.where(most >= share.lower, np.minimum(share.upper, most), share.upper)
-    share = about(agreed, Interval(share.estimate, share.lower, upper), 0, 1)
+    share = with_estimate(agreed, Interval(share.estimate, share.lower, upper), 0, 1)
     says_nothing = (share.lower < NOTHING) & (share.upper > 1 - NOTHING)
     return Interval(np.where(says_nothing, np.nan, share.estimate), share.lower, share.upper)
 
@@ -307,24 +307,24 @@ def _measured_mean(own: Sums, sums: Floats, widened: float = 1.0) -> Interval:
     return Interval(mean.estimate, mean.lower, np.minimum(mean.upper + column.floor_error, most))
 
 
-def totals(own: Sums, sums: Floats, whole: Floats) -> tuple[Interval, Interval | None, Interval]:
+def totals(own: Sums, sums: Floats, people: Floats) -> tuple[Interval, Interval | None, Interval]:
     """Number, total and mean alone, which take little work: those of one group that there could be.
 
-    sums: (groups, degree + 4). whole: people with a value, (groups,). Where a group may have nobody, its total may be
+    sums: (groups, degree + 4). people: people with a value, (groups,). Where a group may have nobody, its total may be
     0.
     """
-    column, group = own.planned.column, own.group(sums, whole)
+    column, group = own.planned.column, own.group(sums, people)
     lower, above = float(column.lower), column.floor_error
     most = own.most_people(sums)
-    number = about(whole, within(own.linear(sums, own.number), 0, most), 0, most)
+    number = with_estimate(people, cut_to(own.linear(sums, own.number), 0, most), 0, most)
     bounds = lower, float(column.lower + column.range)
-    mean = about(lower + own.span * group.place, _measured_mean(own, sums), *bounds)
+    mean = with_estimate(lower + own.span * group.place, _measured_mean(own, sums), *bounds)
     if column.is_date:
         return number, None, mean
     low, high = (own.linear(sums, at * own.number + own.span * own.first) for at in (lower, lower + above))
-    reached = within(Interval(low.estimate, low.lower, high.upper), *column.possible_totals)
-    total = about(
-        whole * (lower + own.span * group.place),
+    reached = cut_to(Interval(low.estimate, low.lower, high.upper), *column.possible_totals)
+    total = with_estimate(
+        people * (lower + own.span * group.place),
         _with_nothing(reached, number.lower <= 0),
         *column.possible_totals,
     )
@@ -348,7 +348,7 @@ def deviation_of_values(own: Sums, sums: Floats, mean: Interval, possible: Float
     of_steps, half = _scaled(_deviation(own, sums, mean), 0.0, own.span), own.planned.column.floor_error / 2
     most = float(own.planned.column.range) / 2
     low, high = np.maximum(of_steps.lower - half, 0), np.minimum(of_steps.upper + half, most)
-    return about(own.span * np.sqrt(possible), Interval(of_steps.estimate, low, high), 0, most)
+    return with_estimate(own.span * np.sqrt(possible), Interval(of_steps.estimate, low, high), 0, most)
 
 
 def _scaled(interval: Interval, origin: float, span: float) -> Interval:

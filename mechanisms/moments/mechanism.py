@@ -166,34 +166,34 @@ class _Request:
         return replace(self.loss, amount=self.loss.amount / self.columns)
 
 
-def _best_plan(column: MeasuredColumn, asked: _Request, bases: Sequence[Basis]) -> ColumnPlan:
+def _best_plan(column: MeasuredColumn, request: _Request, bases: Sequence[Basis]) -> ColumnPlan:
     """With exact sums by the first basis that fits 64 bits, else with rounded ones. Raises PlanError for the rest."""
     for rounded_by in (1, column.steps):
         for basis in bases:
             with suppress(PlanError):
-                return _column_plan(column, asked, basis, rounded_by)
-    return _column_plan(column, asked, bases[-1], column.steps)
+                return _column_plan(column, request, basis, rounded_by)
+    return _column_plan(column, request, bases[-1], column.steps)
 
 
-def _column_plan(column: MeasuredColumn, asked: _Request, basis: Basis, rounded_by: int) -> ColumnPlan:
+def _column_plan(column: MeasuredColumn, request: _Request, basis: Basis, rounded_by: int) -> ColumnPlan:
     """Raises PlanError where the sums of so many rows, or their noise, leave 64 bits."""
-    degree, unit_of_loss = asked.degree, asked.loss.unit
+    degree, unit_of_loss = request.degree, request.loss.unit
     power = column.steps**degree // rounded_by
     times = -(-(FINEST if rounded_by == 1 else FINEST_ROUNDED) // power)
     unit = power * -(-times // basis.divisor) * basis.divisor
-    at_bound = unit // AT_BOUND[asked.loss.definition]
+    at_bound = unit // AT_BOUND[request.loss.definition]
     moved = basis.moved(degree, unit_of_loss, unit, at_bound)
     if rounded_by > 1:
         moved = rounded(moved, degree, unit_of_loss)
-    law = law_for(asked.share, moved)
+    law = law_for(request.share, moved)
     if scale_squared(law) > (MAX_SCALE * unit) ** 2:
-        raise too_small(asked.loss)
-    if asked.rows > MOST_ROWS or unit * asked.rows > LARGEST_SUM:
+        raise too_small(request.loss)
+    if request.rows > MOST_ROWS or unit * request.rows > LARGEST_SUM:
         raise PlanError(
             "{column}: the sums of {rows:,} rows, {room} times as many as expected, would exceed 64 bits, even "
             "rounded. Choose fewer rows a person, or expect fewer people.",
             column=column.attribute.name,
-            rows=asked.rows,
+            rows=request.rows,
             room=ROOM,
         )
     if scale_squared(law) > WIDEST**2:
@@ -202,7 +202,7 @@ def _column_plan(column: MeasuredColumn, asked: _Request, basis: Basis, rounded_
             "{symbol}, or fewer columns.",
             column=column.attribute.name,
             most=WIDEST // unit,
-            symbol=asked.loss.symbol,
+            symbol=request.loss.symbol,
         )
     return ColumnPlan(column, unit, at_bound, moved, law, basis, rounded_by)
 

@@ -6,10 +6,10 @@ from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import Interval, Sums, adding_up, totals
 from mechanisms.moments.plan import MomentsPlan
 
-Told = tuple[Interval, Interval | None, Interval]
+Totals = tuple[Interval, Interval | None, Interval]
 
 
-def picked(plan: MomentsPlan, sums: Integers, groups: Integers) -> list[Told]:
+def picked(plan: MomentsPlan, sums: Integers, groups: Integers) -> list[Totals]:
     """Of each column number, total and mean of some groups added up, (1,) each; dates have no total.
 
     sums: (columns, groups, plan.sums), measured. groups: their places, each once. Where the number of rows is public,
@@ -28,10 +28,10 @@ def picked(plan: MomentsPlan, sums: Integers, groups: Integers) -> list[Told]:
     return told
 
 
-def _one_of(told: Told, group: Integers) -> Told:
+def _one_of(reported: Totals, group: Integers) -> Totals:
     """group: (1,) its place."""
     number, total, mean = (
-        part and Interval(part.estimate[group], part.lower[group], part.upper[group]) for part in told
+        part and Interval(part.estimate[group], part.lower[group], part.upper[group]) for part in reported
     )
     assert number and mean
     return number, total, mean

@@ -43,8 +43,8 @@ def ratio(above: Moment, below: Floats, below_variance: Floats | float, reach: F
     return Interval(*(np.where(parts[3], part, np.nan) for part in parts[:3]))
 
 
-def over(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
+def quotient(above: Floats, below: Floats, otherwise: float = np.nan) -> Floats:
     """A quotient, where what is below is above 0."""
     there = below > 0
-    quotient: Floats = np.where(there, above / np.where(there, below, 1), otherwise)
-    return quotient
+    result: Floats = np.where(there, above / np.where(there, below, 1), otherwise)
+    return result

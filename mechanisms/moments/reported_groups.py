@@ -38,18 +38,18 @@ def have_somebody(numbers: Floats, reach: Floats | float, law: NoiseLaw) -> Flag
     return somebody
 
 
-def widening_of_reported(told: Flags, law: NoiseLaw) -> float:
-    """Times as wide are intervals so that 95 % hold of the groups that are told, though few are. told: (groups,).
+def widening_of_reported(reported: Flags, law: NoiseLaw) -> float:
+    """Times as wide are intervals so that 95 % hold of the groups that are told, though few are. reported: (groups,).
 
     They are of the level 1 - 0.05·R/m (Benjamini, Yekutieli 2005, theorem 1: whether one is told depends on its own
     noise, and on how many others are).
     """
-    return widening(_statements(told), law)
+    return widening(_statements(reported), law)
 
 
-def _statements(told: Flags) -> float:
+def _statements(reported: Flags) -> float:
     """Groups for each that is told."""
-    return len(told) / max(int(told.sum()), 1)
+    return len(reported) / max(int(reported.sum()), 1)
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,16 @@ class Families:
             told[places] = have_somebody(numbers[places], reach[places], law)
         return told
 
-    def widened(self, told: Flags, law: NoiseLaw) -> Floats:
+    def widened(self, reported: Flags, law: NoiseLaw) -> Floats:
         """(groups,) as `widening_of_reported`."""
         widened = np.ones(self.size)
         for places in self.places:
-            widened[places] = widening_of_reported(told[places], law)
+            widened[places] = widening_of_reported(reported[places], law)
         return widened
 
-    def levels(self, told: Flags) -> Floats:
+    def levels(self, reported: Flags) -> Floats:
         """(groups,) of the intervals that are so much wider."""
         levels = np.ones(self.size)
         for places in self.places:
-            levels[places] -= (1 - LEVEL) / _statements(told[places])
+            levels[places] -= (1 - LEVEL) / _statements(reported[places])
         return levels

@@ -20,7 +20,7 @@ _CHUNK = 1 << 16
 _LARGEST = np.uint64(2**64 - 1)
 
 
-def below(bounds: Integers, source: Source) -> Integers:
+def uniform_below(bounds: Integers, source: Source) -> Integers:
     """For each bound b an independent, uniform integer in 0..b-1.
 
     bounds: (m,) integers in 1..2^63-1. Returns (m,) int64. Raises ValueError if a bound is below 1.

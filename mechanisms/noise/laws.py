@@ -74,7 +74,7 @@ class DiscreteLaplace:
     def half_width(self, level: float = 0.95) -> int:
         """The least h with P(|K| <= h) >= level."""
         largest_tail = (1 - _checked(level)) * (1 + math.exp(-self._rate)) / 2
-        return _least(self.coverage, level, math.ceil(-math.log(largest_tail) / self._rate) - 1)
+        return _least_width(self.coverage, level, math.ceil(-math.log(largest_tail) / self._rate) - 1)
 
     def to_json(self) -> dict[str, str]:
         return {"law": self.name, "scale": str(self.scale)}
@@ -157,7 +157,7 @@ class DiscreteGaussian:
     def half_width(self, level: float = 0.95) -> int:
         """The least h with P(|K| <= h) >= level."""
         quantile = float(ndtri((1 + _checked(level)) / 2))
-        return _least(self.coverage, level, math.ceil(quantile * self._sigma - 0.5))
+        return _least_width(self.coverage, level, math.ceil(quantile * self._sigma - 0.5))
 
     def to_json(self) -> dict[str, str]:
         return {"law": self.name, "variance_parameter": str(self.variance_parameter)}
@@ -181,7 +181,7 @@ def _checked(level: float) -> float:
     return level
 
 
-def _least(coverage: Callable[[int], float], level: float, guess: int) -> int:
+def _least_width(coverage: Callable[[int], float], level: float, guess: int) -> int:
     """The least h >= 0 with coverage(h) >= level, from a guess that is right to within a few steps."""
     h = max(0, guess)
     while coverage(h) < level:

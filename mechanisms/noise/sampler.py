@@ -51,8 +51,8 @@ class Noise:
         return noise
 
     def below(self, bounds: Integers) -> Integers:
-        """For each bound b a uniform integer in 0..b-1: see `choices.below`."""
-        return choices.below(bounds, self._source)
+        """For each bound b a uniform integer in 0..b-1: see `choices.uniform_below`."""
+        return choices.uniform_below(bounds, self._source)
 
     def permutation(self, size: int) -> Integers:
         """A uniform permutation of 0..size-1: see `choices.permutation`."""

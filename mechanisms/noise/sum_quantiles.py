@@ -70,7 +70,7 @@ def half_widths(law: NoiseLaw, errors: Floats, largest: float | Floats = math.in
 def integer_half_widths(law: NoiseLaw, terms: Integers) -> Integers:
     """For each number of noises >= 0 the least whole h so that their plain sum lies within ±h in at least 95 %."""
     numbers, places = np.unique(_rounded_up(terms), return_inverse=True)
-    widths = np.array([_least(law, int(m)) for m in numbers], dtype=np.int64)
+    widths = np.array([_least_width(law, int(m)) for m in numbers], dtype=np.int64)
     return widths[places].reshape(terms.shape)
 
 
@@ -82,7 +82,7 @@ def _rounded_up(terms: Integers) -> Integers:
 
 
 @lru_cache(maxsize=4096)
-def _least(law: NoiseLaw, terms: int) -> int:
+def _least_width(law: NoiseLaw, terms: int) -> int:
     return PlainSum(law, terms).half_width() if terms else 0
 
 

@@ -45,11 +45,11 @@ def keep_probabilities(epsilon: Fraction, delta: Fraction, most: int) -> list[in
     while kept[-1] < WHOLE:
         if len(kept) == most:
             return None
-        kept.append(_next(kept[-1], factor, added))
+        kept.append(_next_probability(kept[-1], factor, added))
     return kept
 
 
-def _next(probability: int, factor: int, added: int) -> int:
+def _next_probability(probability: int, factor: int, added: int) -> int:
     """The largest probability of one more person: both inequalities of (ε, δ), and 1, bound it from above."""
     lost = WHOLE - probability - added
     if lost <= 0:

@@ -48,13 +48,13 @@ def noisy_max(rate: float, gaps: Floats) -> Floats:
     levels = np.arange(-reach, reach + 1, width)
     chances = np.zeros(gaps.size)
     for block in np.array_split(levels, math.ceil(levels.size * gaps.size / _BLOCK)):
-        before = _below(block[:, None] + gaps, rate)
-        chances += _shared(before, _below(block[:, None] + width + gaps, rate) - before, nodes)
+        before = _probability_below(block[:, None] + gaps, rate)
+        chances += _shared(before, _probability_below(block[:, None] + width + gaps, rate) - before, nodes)
     odds: Floats = chances / chances.sum()
     return odds
 
 
-def _below(k: np.ndarray, rate: float) -> np.ndarray:
+def _probability_below(k: np.ndarray, rate: float) -> np.ndarray:
     """P(K < k) of a discrete Laplace with q = exp(-rate)."""
     half = 1 / (1 + math.exp(-rate))
     tail = half * np.exp(-rate * np.where(k > 0, k, 1 - k))

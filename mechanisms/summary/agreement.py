@@ -59,7 +59,7 @@ def agreed(
     moved = _least_move(quantiles, _sides(quantiles, cells, bounds, mean), has_room)
     moved = np.clip(_least_move(moved, nearest, allows), *cells)
     if values.whole:
-        moved = _whole(moved, bounds, mean)
+        moved = _integer_quantiles(moved, bounds, mean)
         deviation = np.maximum(deviation, least_deviation(*parts(moved, moved, bounds), SHARES, mean)[1])
     return moved, np.minimum(deviation, most_deviation(*parts(moved, moved, bounds), SHARES, mean))
 
@@ -70,7 +70,7 @@ def parts(lower: Floats, upper: Floats, bounds: Bounds) -> FloatPair:
     return np.hstack([first, lower]), np.hstack([upper, last])
 
 
-def _whole(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
+def _integer_quantiles(quantiles: Floats, bounds: Bounds, mean: Floats) -> Floats:
     """The nearest whole numbers that allow the mean, of quantiles that do; their cells begin and end at whole ones.
 
     Rounded down, the least mean that quantiles allow falls; rounded up, the largest one rises. These are a twentieth of
@@ -91,9 +91,9 @@ def _least_move(quantiles: Floats, goals: Floats, fits: Callable[[Floats], Flags
     start, stop = np.zeros(len(quantiles)), np.where(there, 0.0, 1.0)
     for _ in range(_HALVINGS if stop.any() else 0):
         middle = (start + stop) / 2
-        fitting = fits(_between(quantiles, goals, middle))
+        fitting = fits(_moved_quantiles(quantiles, goals, middle))
         start, stop = np.where(fitting, start, middle), np.where(fitting, middle, stop)
-    return _between(quantiles, goals, stop)
+    return _moved_quantiles(quantiles, goals, stop)
 
 
 def _sides(quantiles: Floats, cells: FloatPair, bounds: Bounds, mean: Floats) -> Floats:
@@ -121,7 +121,7 @@ def _have_mean(low: Floats, high: Floats, mean: Floats, slack: float) -> Flags:
     return flags
 
 
-def _between(quantiles: Floats, nearest: Floats, part: Floats) -> Floats:
+def _moved_quantiles(quantiles: Floats, nearest: Floats, part: Floats) -> Floats:
     moved: Floats = np.maximum.accumulate(quantiles + part[:, None] * (nearest - quantiles), axis=1)
     return moved
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mechanisms.moments.estimates import about, within
-from mechanisms.moments.ratios import Moment, linear, over, ratio
+from mechanisms.moments.estimates import cut_to, with_estimate
+from mechanisms.moments.ratios import Moment, linear, quotient, ratio
 from mechanisms.summary.column_estimates import CategoryEstimates
 from mechanisms.summary.rows import RowEstimates
 
@@ -19,7 +19,7 @@ def category_rows(rows: RowEstimates, name: str) -> CategoryEstimates:
         Moment(raw, variance, times * number * gain), rows.number[:, None], times * number, reaches
     )
     return CategoryEstimates(
-        about(counts, within(linear(raw, variance, rows.reaches[:, None]), 0, most), 0, most),
-        about(over(counts, rows.people[:, None]), within(shares, 0, 1), 0, 1),
+        with_estimate(counts, cut_to(linear(raw, variance, rows.reaches[:, None]), 0, most), 0, most),
+        with_estimate(quotient(counts, rows.people[:, None]), cut_to(shares, 0, 1), 0, 1),
         shares,
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import Interval, about, within
-from mechanisms.moments.ratios import over
+from mechanisms.moments.estimates import Interval, cut_to, with_estimate
+from mechanisms.moments.ratios import quotient
 from mechanisms.summary.column_estimates import CategoryEstimates, NumberEstimates
 
 # In which two shares may be off together.
@@ -42,7 +42,9 @@ def difference(column: CategoryEstimates | NumberEstimates, group: int, referenc
     if isinstance(column, CategoryEstimates):
         own, other = (_row(column.measured_shares, place) for place in (group, reference))
         a, b = (column.shares.estimate[place] for place in (group, reference))
-        return Difference(_difference(a - b, own, other, 1), about(_over_spread(a, b), _farthest(own, other)))
+        return Difference(
+            _difference(a - b, own, other, 1), with_estimate(_over_spread(a, b), _farthest(own, other))
+        )
     own, other = (_row(column.measured_mean, place, alone=True) for place in (group, reference))
     a, b = (column.mean.estimate[place : place + 1] for place in (group, reference))
     plain = _difference(a - b, own, other)
@@ -55,19 +57,19 @@ def _row(interval: Interval, row: int, *, alone: bool = False) -> Interval:
     return Interval(interval.estimate[place], interval.lower[place], interval.upper[place])
 
 
-def _difference(told: Floats, own: Interval, other: Interval, most: float = np.inf) -> Interval:
-    """told: the estimate that is told. most: the largest size that is possible."""
+def _difference(estimate: Floats, own: Interval, other: Interval, most: float = np.inf) -> Interval:
+    """estimate: the estimate that is told. most: the largest size that is possible."""
     middle = own.estimate - other.estimate
     low = middle - np.hypot(own.estimate - own.lower, other.upper - other.estimate)
     high = middle + np.hypot(own.upper - own.estimate, other.estimate - other.lower)
-    return about(told, within(Interval(middle, low, high), -most, most), -most, most)
+    return with_estimate(estimate, cut_to(Interval(middle, low, high), -most, most), -most, most)
 
 
 def _over_spread(a: Floats, b: Floats) -> Floats:
     """The difference of shares over the root of the mean of both variances; without limit where both are 0."""
     nothing = np.where(a == b, np.nan, np.copysign(np.inf, a - b))
     spread = np.sqrt(np.maximum(a * (1 - a) + b * (1 - b), 0) / 2)
-    return np.where(spread > 0, over(a - b, spread), nothing)
+    return np.where(spread > 0, quotient(a - b, spread), nothing)
 
 
 def _farthest(own: Interval, other: Interval) -> Interval:
@@ -96,5 +98,5 @@ def _standardised(plain: Interval, own: Interval, other: Interval) -> Interval:
     lower = plain.lower / np.where(plain.lower < 0, low, high)
     upper = plain.upper / np.where(plain.upper > 0, low, high)
     known = ~np.isnan(low + lower + upper)
-    parts = (over(plain.estimate, middle), lower, upper)
+    parts = (quotient(plain.estimate, middle), lower, upper)
     return Interval(*(np.where(known, part, np.nan) for part in parts))

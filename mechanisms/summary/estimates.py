@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mechanisms.arrays import Integers
-from mechanisms.moments.estimates import about, within
-from mechanisms.moments.ratios import Moment, linear, over, ratio
+from mechanisms.moments.estimates import cut_to, with_estimate
+from mechanisms.moments.ratios import Moment, linear, quotient, ratio
 from mechanisms.summary.category_rows import category_rows
 from mechanisms.summary.column_estimates import Summary
 from mechanisms.summary.number_rows import number_rows
@@ -20,10 +20,10 @@ def estimates(plan: SummaryPlan, values: Integers) -> Summary:
     where that is public), quantiles rising, and each mean one that values in the cells told could have. Where that
     leaves an interval, the interval is made longer.
     """
-    return told(measured_rows(plan, values))
+    return of_rows(measured_rows(plan, values))
 
 
-def told(rows: RowEstimates) -> Summary:
+def of_rows(rows: RowEstimates) -> Summary:
     """From best linear estimates."""
     number, counts, variance, most = rows.number, rows.people, rows.number_variance, rows.most
     # Of each group with all of them together: as much of the noise as theirs has of it.
@@ -31,8 +31,8 @@ def told(rows: RowEstimates) -> Summary:
     shares = ratio(Moment(number, variance, shared), number[-1:], variance[-1:], rows.reaches)
     lines = rows.plan.lines
     return Summary(
-        about(counts, within(linear(number, variance, rows.reaches), 0, most), 0, most),
-        about(over(counts, counts[-1:]), within(shares, 0, 1), 0, 1),
+        with_estimate(counts, cut_to(linear(number, variance, rows.reaches), 0, most), 0, most),
+        with_estimate(quotient(counts, counts[-1:]), cut_to(shares, 0, 1), 0, 1),
         tuple(
             number_rows(rows, lines[a.name]) if a.name in lines else category_rows(rows, a.name)
             for a in rows.plan.columns

@@ -135,7 +135,7 @@ def _with_quantile(model: Model, own: ColumnExpectation, people: float) -> Colum
         np.ones(SIMULATED),
         np.full(SIMULATED, _number_variance(model, alone=False)),
     )
-    drawn = _drawn(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
+    drawn = _simulated(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
     cells = people * _spread_evenly(line) + drawn
     told = quantiles(cells, noise, line.edges, np.full(SIMULATED, reach(model.law)))
     middle = QUANTILES.index(1 / 2)
@@ -152,7 +152,7 @@ def _spread_evenly(line: LineColumn) -> Floats:
     return spread
 
 
-def _drawn(covariance: Floats) -> Floats:
+def _simulated(covariance: Floats) -> Floats:
     """(SIMULATED, n) noise with such a covariance (n, n), the same whenever it is asked for."""
     random = repeatable(sha256(b"noise to expect of a median").digest())
     # A little more, as sums that are known for certain leave no root.
@@ -161,19 +161,21 @@ def _drawn(covariance: Floats) -> Floats:
     return noise
 
 
-def _with_deviations(model: Model, found: list[ColumnExpectation], people: float) -> list[ColumnExpectation]:
+def _with_deviations(
+    model: Model, expectations: list[ColumnExpectation], people: float
+) -> list[ColumnExpectation]:
     """The intervals that would be told if there were no noise in the sums.
 
     Of u spread evenly over -1..1 the mean is 0 and the mean of 1 - u² is 2/3; of values that are all at the lower bound
     they are -1 and 0.
     """
-    known = [own.name for own in found if own.mean is not None]
+    known = [own.name for own in expectations if own.mean is not None]
     shapes = np.array([[1.0, 0.0, 2 / 3], [1.0, -1.0, 0.0]]) * people
     rows = np.tile(shapes, (len(known), 1)).T
     sums = SpreadSums(rows[0], rows[1], rows[2], _variances(model, known, len(shapes)))
     told = sums.deviation(model.law, reach(model.law))
     widths = np.fmax(told.upper - told.estimate, told.estimate - told.lower).reshape(len(known), len(shapes))
-    return [_with_deviation(model, own, dict(zip(known, widths, strict=True))) for own in found]
+    return [_with_deviation(model, own, dict(zip(known, widths, strict=True))) for own in expectations]
 
 
 def _variances(model: Model, names: Sequence[str], times: int) -> tuple[Floats, Floats, Floats]:

@@ -89,7 +89,7 @@ class LineColumn:
     def borders(self) -> Floats:
         """(cells + 1,) where each cell begins and the last one ends: whole numbers and days are as wide as one."""
         starts, ends = self.edges
-        return np.append(starts, ends[-1] + (1 if self.has_whole_values else 0))
+        return np.append(starts, ends[-1] + (1 if self.has_integer_values else 0))
 
     @cached_property
     def blocks(self) -> Integers:
@@ -118,7 +118,7 @@ class LineColumn:
         return bool((self.edges[0] == self.edges[1]).all())
 
     @property
-    def has_whole_values(self) -> bool:
+    def has_integer_values(self) -> bool:
         """Whether its values are whole numbers, or days: quantiles are values, and so whole, too."""
         return not isinstance(self.attribute, Real)
 

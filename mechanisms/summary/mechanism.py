@@ -254,7 +254,7 @@ def _tables(
 
 def _counted(name: str, kind: str, cells: int, weight: float) -> Part:
     row = Sensitivity(FINEST, FINEST**2)
-    return Part(name, kind, FINEST, cells, row, _twice(row), weight / FINEST**2, weight)
+    return Part(name, kind, FINEST, cells, row, _of_two_rows(row), weight / FINEST**2, weight)
 
 
 def _centred(name: str, kind: str, cells: int, weight: float) -> Part:
@@ -267,7 +267,7 @@ def _centred(name: str, kind: str, cells: int, weight: float) -> Part:
     return Part(name, kind, unit, cells, row, apart, error, weight, centred=True)
 
 
-def _twice(row: Sensitivity) -> Sensitivity:
+def _of_two_rows(row: Sensitivity) -> Sensitivity:
     """The distance of two rows that share no sum."""
     return Sensitivity(2 * row.l1, 2 * row.l2_squared)
 

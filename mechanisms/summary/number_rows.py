@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import Interval, about, within
-from mechanisms.moments.ratios import Moment, linear, over, ratio
+from mechanisms.moments.estimates import Interval, cut_to, with_estimate
+from mechanisms.moments.ratios import Moment, linear, quotient, ratio
 from mechanisms.summary.agreement import Values, agreed
 from mechanisms.summary.column_estimates import NumberEstimates
 from mechanisms.summary.line import LineColumn
@@ -27,7 +27,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
     cells, low, high = own.possible, 0, line.cells - 1
     told = linear(own.sums.number, own.sums.variances[0], rows.reaches)
     return NumberEstimates(
-        about(own.people, within(told, 0, rows.most), 0, rows.most),
+        with_estimate(own.people, cut_to(told, 0, rows.most), 0, rows.most),
         own.missing,
         None if line.measured.is_date else own.total,
         own.mean,
@@ -36,7 +36,7 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
         own.reported_quantiles,
         None if line.measured.is_date else own.share_in(low),
         None if line.measured.is_date else own.share_in(high),
-        np.where(np.isnan(own.mean.lower)[:, None], np.nan, over(cells[:, :-1], own.people[:, None])),
+        np.where(np.isnan(own.mean.lower)[:, None], np.nan, quotient(cells[:, :-1], own.people[:, None])),
         reported_steps(line, own.raw[:, :-1], own.noise, cells[:, :-1], own.reaches),
     )
 
@@ -93,7 +93,7 @@ class _Column:
         everybody = np.ones(self.line.cells + 1)
         part = Moment(self.raw[:, -1], self.noise.between(last, last), self.noise.between(last, everybody))
         share = ratio(part, rows.number, self.noise.between(everybody, everybody), rows.reaches_of_people)
-        return about(over(self.possible[:, -1], rows.people), within(share, 0, 1), 0, 1)
+        return with_estimate(quotient(self.possible[:, -1], rows.people), cut_to(share, 0, 1), 0, 1)
 
     def share_in(self, cell: int) -> Interval:
         """Of values in one cell."""
@@ -101,7 +101,7 @@ class _Column:
         variance, beside = self.noise.between(own, own), self.noise.between(own, self._with_value)
         part = Moment(self.raw[:, cell], variance, beside)
         share = ratio(part, self.sums.number, self.sums.variances[0], self.reaches)
-        return about(over(self.possible[:, cell], self.people), within(share, 0, 1), 0, 1)
+        return with_estimate(quotient(self.possible[:, cell], self.people), cut_to(share, 0, 1), 0, 1)
 
     @cached_property
     def _informed(self) -> tuple[Floats, Floats]:
@@ -126,8 +126,8 @@ class _Column:
         """Mean and variance of u in each group, possible ones; of a group that seems empty the middle."""
         cells, sums = self._informed
         number, (first, curved) = cells[:, :-1].sum(axis=1), sums.T
-        mean = np.clip(over(first, number, 0.0), -1, 1)
-        return mean, np.clip(1 - over(curved, number, 1.0) - mean**2, 0, 1 - mean**2)
+        mean = np.clip(quotient(first, number, 0.0), -1, 1)
+        return mean, np.clip(1 - quotient(curved, number, 1.0) - mean**2, 0, 1 - mean**2)
 
     @cached_property
     def _agreed_groups(self) -> tuple[Floats, Floats, Floats]:
@@ -143,7 +143,7 @@ class _Column:
         mean = self._clipped(self._group_moments[0], band)
         inner = cells[:, :-1] = tilted(cells[:, :-1], (low, high), mean)
         number = inner.sum(axis=1)
-        mean = np.clip(mean, over(inner @ low, number, -1.0), over(inner @ high, number, 1.0))
+        mean = np.clip(mean, quotient(inner @ low, number, -1.0), quotient(inner @ high, number, 1.0))
         variance = 1 - mean**2 if self.line.measured.is_two_valued else self._group_moments[1]
         cells[:, :-1], variance = with_variance(inner, (low, high), mean, variance)
         # Where in its cell a quantile lies is not known: it moves to where the mean is (`agreed`), and not the mean.
@@ -168,12 +168,12 @@ class _Column:
         Ends are values of whole cells, which are in the interval: where a cell is one value, that may be the estimate.
         """
         point, edges, ends = self.agreed[0], self.line.edges, self.quantiles
-        reaching = about(point, ends, float(edges[0][0]), float(edges[1][-1]))
+        reaching = with_estimate(point, ends, float(edges[0][0]), float(edges[1][-1]))
         first, last = cells_of(point, edges)
         low, high = np.minimum(ends.lower, point), np.maximum(ends.upper, point)
         low = np.where(first == last, low, reaching.lower)
         high = np.where(first == last, high, reaching.upper)
-        if self.line.has_whole_values:
+        if self.line.has_integer_values:
             low, high = np.floor(low), np.ceil(high)
         return Interval(reaching.estimate, *rising(low, high))
 
@@ -205,7 +205,7 @@ class _Column:
         """Mean and variance of u in each row; everybody's are those of the groups put together."""
         _, mean, variance = self._agreed_groups
         groups = len(mean)
-        weights = over(self.people[:groups], self.people[:groups].sum(), 0.0)
+        weights = quotient(self.people[:groups], self.people[:groups].sum(), 0.0)
         all_mean = weights @ mean
         all_variance = weights @ (variance + mean**2) - all_mean**2
         rows = self.rows.plan.rows
@@ -226,14 +226,16 @@ class _Column:
         estimate = self.people * self.mean.estimate
         told = Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
         possible = self.line.measured.possible_totals
-        return about(estimate, within(told, *possible), *possible)
+        return with_estimate(estimate, cut_to(told, *possible), *possible)
 
     @cached_property
     def mean(self) -> Interval:
         """A value may be above its step by `floor_error`, and so may the mean."""
-        ends = self._in_unit(within(self.sums.mean(self.reaches), -1, 1))
+        ends = self._in_unit(cut_to(self.sums.mean(self.reaches), -1, 1))
         ends = Interval(ends.estimate, ends.lower, np.minimum(ends.upper, self._most))
-        return about(self._of_somebody(self._middle), ends, float(self.line.measured.lower), self._most)
+        return with_estimate(
+            self._of_somebody(self._middle), ends, float(self.line.measured.lower), self._most
+        )
 
     @property
     def measured_mean(self) -> Interval:
@@ -267,7 +269,7 @@ class _Column:
         held, half = self.sums.deviation(self.rows.law, self.reaches), self.line.floor_error / 2
         scale, most = self._span / 2, float(self.line.measured.range) / 2
         low, high = np.maximum(scale * held.lower - half, 0), np.minimum(scale * held.upper + half, most)
-        return about(self._of_somebody(self.agreed[1]), Interval(held.estimate, low, high), 0, most)
+        return with_estimate(self._of_somebody(self.agreed[1]), Interval(held.estimate, low, high), 0, most)
 
     @cached_property
     def agreed(self) -> tuple[Floats, Floats]:
@@ -275,5 +277,5 @@ class _Column:
         edges = self.line.edges
         drawn = points(self.possible[:, :-1], edges)
         deviation = self._span / 2 * np.sqrt(self._moments[1])
-        values = Values((float(edges[0][0]), float(edges[1][-1])), self.line.has_whole_values)
+        values = Values((float(edges[0][0]), float(edges[1][-1])), self.line.has_integer_values)
         return agreed(drawn, cells_of(drawn, edges), values, self._middle, deviation)

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain, Integer
-from mechanisms.moments.estimates import Interval, about, within
+from mechanisms.moments.estimates import Interval, cut_to, with_estimate
 from mechanisms.moments.ratios import linear
 from mechanisms.summary.plan import SummaryPlan
 from mechanisms.summary.rows import RowEstimates, measured_rows
@@ -49,14 +49,16 @@ class PickedGroups:
         """
         rows, here = self.rows, slice(self.row, self.row + 1)
         if cells is None:
-            return self._told(rows.people[here], rows.number[here], rows.number_variance[here])
+            return self._interval(rows.people[here], rows.number[here], rows.number_variance[here])
         number = rows.with_all(rows.fused.cells[column])[here][:, cells].sum(axis=1)
         of_number = float(rows.model.number_variances(rows.times)[self.row])
         variance = rows.times[here] * rows.model.cells[column].sum_variance(cells, of_number)
         if len(cells) == 1 and column not in rows.plan.lines:
-            return self._told(rows.with_all(rows.possible_cells(column))[here][:, cells[0]], number, variance)
-        return self._told(np.rint(np.clip(number, 0, rows.people[here])), number, variance)
+            return self._interval(
+                rows.with_all(rows.possible_cells(column))[here][:, cells[0]], number, variance
+            )
+        return self._interval(np.rint(np.clip(number, 0, rows.people[here])), number, variance)
 
-    def _told(self, estimate: Floats, number: Floats, variance: Floats) -> Interval:
+    def _interval(self, estimate: Floats, number: Floats, variance: Floats) -> Interval:
         told = linear(number, variance, self.rows.reaches[self.row])
-        return about(estimate, within(told, 0, self.rows.most), 0, self.rows.most)
+        return with_estimate(estimate, cut_to(told, 0, self.rows.most), 0, self.rows.most)

@@ -35,7 +35,7 @@ def quantiles(cells: Floats, noise: CellNoise, edges: tuple[Floats, Floats], rea
         with_number = given + noise.number[:, None] * (moved - p * moved[-1]) ** 2
         half = reach[:, None] * np.sqrt(noise.times[:, None] * with_number)
         above = sums - p * number
-        ends.append((_first(above + half >= 0), _after_last(above - half < 0)))
+        ends.append((_first_cell(above + half >= 0), _after_last(above - half < 0)))
     low = edges[0][np.stack([first for first, _ in ends], axis=1)]
     high = edges[1][np.stack([last for _, last in ends], axis=1)]
     low, high = rising(low, high)
@@ -48,7 +48,7 @@ def rising(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
     return np.minimum.accumulate(lower[:, ::-1], axis=1)[:, ::-1], np.maximum.accumulate(upper, axis=1)
 
 
-def _first(flags: Flags) -> Integers:
+def _first_cell(flags: Flags) -> Integers:
     """The first cell where it holds; in the last it always does."""
     flags = flags.copy()
     flags[:, -1] = True
@@ -70,7 +70,7 @@ def points(cells: Floats, edges: tuple[Floats, Floats]) -> Floats:
     found = []
     for p in QUANTILES:
         # A sum of floats may miss the last digit.
-        cell = _first(sums >= p * total * (1 - 1e-12))
+        cell = _first_cell(sums >= p * total * (1 - 1e-12))
         rows = np.arange(len(cells))
         inside, before = cells[rows, cell], sums[rows, cell] - cells[rows, cell]
         part = np.clip((p * total[:, 0] - before) / np.where(inside > 0, inside, 1), 0, 1)

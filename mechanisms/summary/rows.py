@@ -73,18 +73,18 @@ class RowEstimates:
         return self.families.have_somebody(own, self.reach * np.sqrt(spread), self.law) if self.law else told
 
     @cached_property
-    def told(self) -> Flags:
+    def reported(self) -> Flags:
         """(groups,) those of which anything is told besides their number, see `reported_groups`."""
         return self.somebody(self.number, self.number_variance)
 
     @cached_property
     def reaches(self) -> Floats:
         """(rows,) of the noise, so that 95 % of the intervals of groups that are told hold."""
-        return self._reaches(self.told)
+        return self._reaches(self.reported)
 
     def reaches_of(self, numbers: Floats, variances: Floats) -> Floats:
         """The same of ratios to such numbers, (rows,) each; NaN where nothing is told."""
-        told = self.told & self.somebody(numbers, variances)
+        told = self.reported & self.somebody(numbers, variances)
         groups = np.where(told, self._reaches(told)[: len(told)], np.nan)
         return np.append(groups, self.reach)[: self.plan.rows]
 
@@ -96,11 +96,11 @@ class RowEstimates:
     @property
     def levels(self) -> Floats:
         """(groups,) of the intervals of their numbers."""
-        return self.families.levels(self.told)
+        return self.families.levels(self.reported)
 
-    def _reaches(self, told: Flags) -> Floats:
+    def _reaches(self, reported: Flags) -> Floats:
         """Of groups when some are told, and of all of them together, which nobody chose."""
-        widened = self.families.widened(told, self.law) if self.law else np.ones(len(told))
+        widened = self.families.widened(reported, self.law) if self.law else np.ones(len(reported))
         return self.reach * np.append(widened, 1.0)[: self.plan.rows]
 
     @property
@@ -171,16 +171,16 @@ def rows_of(model: Model, values: Integers, law: NoiseLaw | None) -> RowEstimate
     """From values with noise of such a law, or from exact ones."""
     fused = Fused.of(model, values)
     rows = RowEstimates(model.plan, model, fused, np.rint(np.maximum(fused.number, 0)), law)
-    return replace(rows, whole=_whole(rows))
+    return replace(rows, whole=_integer_people(rows))
 
 
-def _whole(rows: RowEstimates) -> Floats:
+def _integer_people(rows: RowEstimates) -> Floats:
     """(groups,) whole people, which add up to those of everybody as they were measured, or to a public number.
 
     Groups that are told have what was measured. Those that may have nobody share what is left, as near to what was
     measured as can be: cut at 0 each by itself, they would add up to too many.
     """
-    number, told, total = rows.fused.number, rows.told, rows.plan.total
+    number, told, total = rows.fused.number, rows.reported, rows.plan.total
     if total is None:
         total = max(round(float(number.sum())), 0)
     left = total - np.rint(number[told]).sum()

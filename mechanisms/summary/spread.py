@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import MEAN_LEVEL, OTHER_LEVEL, TRIED, Interval, within
+from mechanisms.moments.estimates import MEAN_LEVEL, OTHER_LEVEL, TRIED, Interval, cut_to
 from mechanisms.moments.ratios import Moment, ratio
 from mechanisms.noise import NoiseLaw
 from mechanisms.noise.sum_quantiles import reach as reach_of
@@ -43,7 +43,7 @@ class SpreadSums:
         number, first, curved = self.variances
         levels = (MEAN_LEVEL, OTHER_LEVEL)
         reaches = [reach * (reach_of(law, level) / reach_of(law) if law else 1.0) for level in levels]
-        means = within(self.mean(reaches[0]), -1, 1)
+        means = cut_to(self.mean(reaches[0]), -1, 1)
         known = ~np.isnan(means.lower)
         tried = np.linspace(means.lower, means.upper, TRIED)
         found = [
@@ -63,6 +63,6 @@ class SpreadSums:
         high = np.max([own.upper for own in found], axis=0)
         middle = np.clip(found[-1].estimate, 0, 1 - means.estimate**2)
         # Where no s² is right for a mean, as above every value's distance, the nearest possible ones are.
-        squares = within(Interval(middle, low, high), 0, 1)
+        squares = cut_to(Interval(middle, low, high), 0, 1)
         parts = (squares.estimate, squares.lower, squares.upper)
         return Interval(*(np.where(known, np.sqrt(part), np.nan) for part in parts))

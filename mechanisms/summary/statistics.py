@@ -61,7 +61,7 @@ class _Row(NamedTuple):
 
 def statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
     """Numbers of people, or of rows, first, then each column; differences are those from the first group."""
-    for number in _told(plan, summary):
+    for number in _statistics(plan, summary):
         is_of_rows = number.unit == PEOPLE and plan.loss.unit.counts_rows
         yield number._replace(unit=ROWS) if is_of_rows else number
 
@@ -87,11 +87,11 @@ def is_counted(number: Statistic) -> bool:
     return number.unit in (PEOPLE, ROWS)
 
 
-def _told(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
+def _statistics(plan: SummaryPlan, summary: Summary) -> Iterator[Statistic]:
     rows = _rows(plan)
     for row in rows:
-        yield _of(row, "number", PEOPLE, summary.number, (row.place,))
-        yield _of(row, "group_share", SHARE, summary.share, (row.place,))
+        yield _statistic(row, "number", PEOPLE, summary.number, (row.place,))
+        yield _statistic(row, "group_share", SHARE, summary.share, (row.place,))
     columns = [reading.cells for reading in readings(plan)]
     for attribute, own in zip(columns, summary.columns, strict=True):
         for row in rows:
@@ -117,24 +117,24 @@ def _categories(attribute: Attribute, own: SummarisedColumn, row: _Row) -> Itera
     for cell, value in enumerate(written(attribute, attribute.labels())):
         names = ("count", "share") if value else (MISSING_COUNT, "missing")
         for name, unit, interval in zip(names, (PEOPLE, SHARE), (own.counts, own.shares), strict=True):
-            yield _of(row, name, unit, interval, (row.place, cell))._replace(value=value)
+            yield _statistic(row, name, unit, interval, (row.place, cell))._replace(value=value)
 
 
 def _numbers(attribute: Attribute, own: SummarisedColumn, row: _Row) -> Iterator[Statistic]:
     assert isinstance(own, NumberEstimates)
     at, spread = _units(attribute)
     here = (row.place,)
-    yield _of(row, "number", PEOPLE, own.number, here)
-    yield _of(row, "missing", SHARE, own.missing, here)
+    yield _statistic(row, "number", PEOPLE, own.number, here)
+    yield _statistic(row, "missing", SHARE, own.missing, here)
     if own.total is not None:
-        yield _of(row, TOTAL, "", own.total, here)
-    yield _of(row, "mean", at, own.mean, here)
-    yield _of(row, "deviation", spread, own.deviation, here)
+        yield _statistic(row, TOTAL, "", own.total, here)
+    yield _statistic(row, "mean", at, own.mean, here)
+    yield _statistic(row, "deviation", spread, own.deviation, here)
     for place, level in enumerate(QUANTILES):
-        yield _of(row, f"quantile_{round(100 * level):02}", at, own.quantiles, (row.place, place))
+        yield _statistic(row, f"quantile_{round(100 * level):02}", at, own.quantiles, (row.place, place))
     for name, interval in (("share_at_low", own.at_lower), ("share_at_high", own.at_upper)):
         if interval is not None:
-            yield _of(row, name, SHARE, interval, here)
+            yield _statistic(row, name, SHARE, interval, here)
 
 
 def _differences(attribute: Attribute, own: SummarisedColumn, row: _Row) -> Iterator[Statistic]:
@@ -144,8 +144,8 @@ def _differences(attribute: Attribute, own: SummarisedColumn, row: _Row) -> Iter
     values = written(attribute, attribute.labels()) if is_category else [""]
     unit = SHARE if is_category else _units(attribute)[1]
     for cell, value in enumerate(values):
-        yield _of(row, DIFFERENCES[0], unit, pair.plain, (cell,))._replace(value=value)
-        yield _of(row, DIFFERENCES[1], RATIO, pair.standardised, (cell,))._replace(value=value)
+        yield _statistic(row, DIFFERENCES[0], unit, pair.plain, (cell,))._replace(value=value)
+        yield _statistic(row, DIFFERENCES[1], RATIO, pair.standardised, (cell,))._replace(value=value)
 
 
 def _units(attribute: Attribute) -> tuple[str, str]:
@@ -153,6 +153,6 @@ def _units(attribute: Attribute) -> tuple[str, str]:
     return (DAYS_SINCE, DAYS) if isinstance(attribute, Date) else ("", "")
 
 
-def _of(row: _Row, statistic: str, unit: str, interval: Interval, place: CellPlace) -> Statistic:
+def _statistic(row: _Row, statistic: str, unit: str, interval: Interval, place: CellPlace) -> Statistic:
     numbers = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
     return Statistic("", statistic, "", row.whose, row.group, "", unit, *numbers)

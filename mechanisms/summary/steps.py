@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mechanisms.arrays import Floats
-from mechanisms.moments.estimates import about, within
-from mechanisms.moments.ratios import Moment, over, ratio
+from mechanisms.moments.estimates import cut_to, with_estimate
+from mechanisms.moments.ratios import Moment, quotient, ratio
 from mechanisms.summary.column_estimates import Steps
 from mechanisms.summary.line import LineColumn
 from mechanisms.summary.possible import nearest_possible
@@ -38,8 +38,8 @@ def reported_steps(
         Moment(steps, variances, beside), number, noise.covariances(of_number, of_number), reaches[:, None]
     )
     is_fine = len(parts) == line.blocks[-1] + 1
-    told = over(possible @ parts.T if is_fine else nearest_possible(steps, people), people[:, None])
-    return Steps(edges, about(told, within(shares, 0, 1), 0, 1))
+    told = quotient(possible @ parts.T if is_fine else nearest_possible(steps, people), people[:, None])
+    return Steps(edges, with_estimate(told, cut_to(shares, 0, 1), 0, 1))
 
 
 def _steps(line: LineColumn, noise: CellNoise, people: float, reach: float) -> tuple[Floats, Floats]:

@@ -102,12 +102,12 @@ def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
         if not left.size:
             break
     found = _weighted(shares, places, tilt)
-    off = _off(found, places, goals)
+    off = _distance_to_goals(found, places, goals)
     has_both: Flags = np.abs(off).max(axis=1) <= _NEARLY
     return np.where(has_both[:, None], found, shares)
 
 
-def _off(shares: Floats, places: Floats, goals: Floats) -> Floats:
+def _distance_to_goals(shares: Floats, places: Floats, goals: Floats) -> Floats:
     """(rows, 2) how far mean and squares are from the goals."""
     off: Floats = np.einsum("rc,rci->ri", shares, places) - goals
     return off
@@ -116,7 +116,7 @@ def _off(shares: Floats, places: Floats, goals: Floats) -> Floats:
 def _stepped(shares: Floats, places: Floats, goals: Floats, tilt: Floats) -> tuple[Floats, Floats]:
     """One step of Newton's method, by as much of it as makes each row's function less, and how far it was off."""
     weighted = _weighted(shares, places, tilt)
-    off = _off(weighted, places, goals)
+    off = _distance_to_goals(weighted, places, goals)
     centred = places - (off + goals)[:, None]
     curved = np.einsum("rci,rcj->rij", weighted[:, :, None] * centred, centred) + 1e-13 * np.eye(2)
     step = np.linalg.solve(curved, off[:, :, None])[:, :, 0]

@@ -56,13 +56,13 @@ def croissant(
     names: tuple[str, str],
     description: str,
     author: str,
-    made: str,
-    said: JsonObject,
+    created: str,
+    described: JsonObject,
     files: Sequence[DataFile],
 ) -> JsonObject:
     """A file object for each data file, a record set for each CSV table with its columns.
 
-    names: of the package, and its title. made: a day by ISO 8601. said: what the curator says of the dataset.
+    names: of the package, and its title. created: a day by ISO 8601. described: what the curator says of the dataset.
     """
     return {
         "@context": CONTEXT,
@@ -72,9 +72,9 @@ def croissant(
         "alternateName": names[1],
         "description": description,
         "creator": {"@type": "Organization", "name": author},
-        "datePublished": made,
+        "datePublished": created,
         "version": "1.0.0",
-        **said,
+        **described,
         "distribution": [_file(file) for file in files],
         "recordSet": [_records(file) for file in files if file.fields],
     }

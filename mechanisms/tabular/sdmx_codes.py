@@ -28,7 +28,7 @@ class EmptyFields:
     by: str = ""
     values: frozenset[str] = frozenset()
 
-    def beside(self, own: Collection[str]) -> EmptyFields:
+    def without(self, own: Collection[str]) -> EmptyFields:
         """The same with codes that no value of the column is. own: those of its values that are alike."""
         return replace(self, code=_free(self.code, own), other=_free(self.other, own))
 

@@ -24,30 +24,30 @@ _SPARSE = {"data", "indices", "indptr", "shape", "format"}
 RELATIVE = 1e-9
 
 
-def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     """Whether a fixed strategy is the method's own, and each uploaded matrix the one that its name is the digest of."""
     for name in bundle.entries:
         if name == STRATEGY:
-            yield _strategy(bundle, found)
+            yield _strategy(bundle, planned)
         elif name.startswith(UPLOADED) and name.endswith(ENDING):
             digest = sha256(bundle.content(name)).hexdigest()
-            same = name == f"{UPLOADED}{digest}{ENDING}" and digest in found.stated.workload.text
+            same = name == f"{UPLOADED}{digest}{ENDING}" and digest in planned.stated.workload.text
             yield Finding.of(
                 name, "" if same else "it is not what the plan names", "the plan names it by its digest"
             )
 
 
-def _strategy(bundle: Bundle, found: Planned) -> Finding:
+def _strategy(bundle: Bundle, planned: Planned) -> Finding:
     content = bundle.content(STRATEGY)
     try:
         if fault := _fault_of_zip(content):
             return Finding(STRATEGY, State.FAILED, fault)
         stated = loaded(content)
-        if found.again is None:
+        if planned.again is None:
             # What one person moves in it is added up by `strategy`.
             fault = "" if set(stated) == _SPARSE or "shape" not in stated else "it has further arrays"
             return Finding.of(STRATEGY, fault, "the strategy that the noise was checked for")
-        own = strategy_arrays(registry.query_mechanism(found.again.mechanism), found.again)
+        own = strategy_arrays(registry.query_mechanism(planned.again.mechanism), planned.again)
     except (RefusalError, ValueError) as fault_of_plan:
         return Finding(STRATEGY, State.FAILED, f"it does not fit the plan ({type(fault_of_plan).__name__})")
     return Finding.of(

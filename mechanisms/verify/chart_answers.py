@@ -27,7 +27,7 @@ _NUMBERS = ["answer", "interval_lower", "interval_upper"]
 _ALONE = Categorical("", values=("",), closed=True)
 
 
-def drawn(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
+def shown_numbers(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
     """Answers and the ends of their intervals."""
     for term, numbers in _parts(bundle, plan):
         yield from numbers
@@ -45,7 +45,7 @@ def widest(bundle: Bundle, plan: QueryPlan) -> Iterator[float]:
 def maps(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
     """Tables of two columns, with and without the cells that the portal added: (cells, cells)."""
     for term, (answers, *_ends) in _parts(bundle, plan):
-        asked = _asked(term)
+        asked = _factors(term)
         if len(asked) == 2 and _is_table(plan, asked) and answers.size == term.queries <= MOST:
             table = np.rint(answers).reshape([factor.queries for factor in asked.values()])
             for kept in product(*(without_own(plan.domain.attributes[axis]) for axis in asked)):
@@ -74,24 +74,24 @@ def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]
 
 def _shown(term: Term, place: slice) -> np.ndarray:
     """Which of its answers are drawn, by their place among all."""
-    most = MOST_TABLE if len(_asked(term)) == 2 else MOST_DRAWN
+    most = MOST_TABLE if len(_factors(term)) == 2 else MOST_DRAWN
     if term.queries <= most:
         return np.arange(place.start, place.stop)
     evenly = np.linspace(0, term.queries - 1, MOST_DRAWN).round().astype(np.int64)
     return np.asarray(place.start + np.unique(evenly))
 
 
-def _asked(term: Term) -> dict[int, Factor]:
+def _factors(term: Term) -> dict[int, Factor]:
     return {axis: f for axis, f in sorted(term.factors.items()) if not isinstance(f, Total)}
 
 
-def _is_table(plan: QueryPlan, asked: dict[int, Factor]) -> bool:
-    return plan.workload.shape == plan.domain.shape and all(isinstance(f, Identity) for f in asked.values())
+def _is_table(plan: QueryPlan, factors: dict[int, Factor]) -> bool:
+    return plan.workload.shape == plan.domain.shape and all(isinstance(f, Identity) for f in factors.values())
 
 
 def _by_shape(plan: QueryPlan, term: Term, answers: np.ndarray, margins: np.ndarray) -> Iterator[np.ndarray]:
     """Of one or two columns along either of them. answers, margins: whole numbers."""
-    asked = _asked(term)
+    asked = _factors(term)
     if not 1 <= len(asked) <= 2:
         return
     shape = [*(factor.queries for factor in asked.values()), *[1] * (3 - len(asked))]

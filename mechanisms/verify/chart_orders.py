@@ -23,7 +23,7 @@ MOST_BESIDE = 7
 _LONGEST = 2000
 
 
-def drawn_lines(table: pd.DataFrame) -> Iterator[np.ndarray]:
+def line_orders(table: pd.DataFrame) -> Iterator[np.ndarray]:
     """Places of lines: for each series one, along either column, as declared and by size."""
     if NOISY not in table or len(table) > _LONGEST:
         return
@@ -37,7 +37,7 @@ def drawn_lines(table: pd.DataFrame) -> Iterator[np.ndarray]:
             yield from _series(lines, along, groups, noisy)
 
 
-def drawn_cells(table: pd.DataFrame) -> Iterator[np.ndarray]:
+def cell_orders(table: pd.DataFrame) -> Iterator[np.ndarray]:
     """Places of the lines of a map: all, and those without cells that the portal added."""
     if NOISY in table and len(columns := _columns(table)) == 2 and len(table) <= _LONGEST:
         for shown in product(*(_without_own(table[name], codes) for name, codes in columns.items())):
@@ -46,10 +46,10 @@ def drawn_cells(table: pd.DataFrame) -> Iterator[np.ndarray]:
 
 def largest_places(totals: np.ndarray, groups: int = 1) -> np.ndarray:
     """The places of the values that are shown, the largest first. groups: bars of each."""
-    return np.argsort(-totals, kind="stable")[: most_drawn(groups)]
+    return np.argsort(-totals, kind="stable")[: most_shown(groups)]
 
 
-def most_drawn(groups: int) -> int:
+def most_shown(groups: int) -> int:
     """How many values are shown, at most. groups: bars of each."""
     return min(MOST_VALUES, max(1, MOST_BARS // max(1, groups)))
 

@@ -18,7 +18,7 @@ from mechanisms.verify.chart_orders import MOST_BESIDE, largest_places
 _PANELS, _GROUPS, _ALONG, _CELLS = 14, 12, 400, 2**17
 
 
-def drawn(domain: Domain, noisy: np.ndarray) -> Iterator[np.ndarray]:
+def shown_numbers(domain: Domain, noisy: np.ndarray) -> Iterator[np.ndarray]:
     """noisy: (domain.size,) estimates. One array for each line or bars that a chart may have."""
     if len(domain.shape) < 3 or noisy.size != domain.size or domain.size > _CELLS:
         return

@@ -26,32 +26,32 @@ def uneven(drawing: Drawing, sizes: Set[int] = frozenset()) -> Iterator[str]:
     yield from _off_labels(drawing)
     last = {float(end) for rule in drawing.grid for end in rule[:, 0]}
     for line in drawing.lines:
-        yield from _off(line[:, 0], last)
+        yield from _uneven_places(line[:, 0], last)
     for half in (half for band in drawing.bands for half in np.array_split(band, 2)):
-        yield from _off(half[:, 0])
+        yield from _uneven_places(half[:, 0])
     if drawing.whiskers:
         ends = np.array(drawing.whiskers)
         side = _side_of_whiskers(ends, drawing)
         yield from (f"{line[0, side]:.1f}" for line in ends if line[0, side] != line[1, side])
         yield from _off_centres(ends[:, 0, side], drawing, side)
     for bars in drawing.bars:
-        yield from _off(bars[:, 0])
-        yield from _others(bars[:, 3])
-        yield from _others(bars[:, [1, 4]].ravel())
+        yield from _uneven_places(bars[:, 0])
+        yield from _unlike_most(bars[:, 3])
+        yield from _unlike_most(bars[:, [1, 4]].ravel())
     across = 1 if _has_upright_grid(drawing) else 0
     for dots in drawing.dots:
         # Queries that ask the same have one place.
-        yield from _off(dots[np.sort(np.unique(dots[:, :2], axis=0, return_index=True)[1]), across])
-        yield from _others(dots[:, 2])
-        yield from _others(dots[:, 3])
+        yield from _uneven_places(dots[np.sort(np.unique(dots[:, :2], axis=0, return_index=True)[1]), across])
+        yield from _unlike_most(dots[:, 2])
+        yield from _unlike_most(dots[:, 3])
     for outline in drawing.outlines:
         # It begins and ends on the floor, under its first step and its last.
-        yield from _others(outline[[0, -1, 0], 1])
+        yield from _unlike_most(outline[[0, -1, 0], 1])
         yield from (
             f"{outline[end, 0]:g}" for end in (0, -1) if outline[end, 0] != outline[1 if end == 0 else -2, 0]
         )
-        yield from _off(outline[1:-1:2, 0])
-        yield from _off(outline[2:-1:2, 0])
+        yield from _uneven_places(outline[1:-1:2, 0])
+        yield from _uneven_places(outline[2:-1:2, 0])
         # Each step is level, and begins where the one before ended.
         yield from (f"{each:g}" for each in outline[1:-1:2, 1][outline[1:-1:2, 1] != outline[2:-1:2, 1]])
         yield from (f"{each:g}" for each in outline[3:-1:2, 0][outline[3:-1:2, 0] != outline[2:-2:2, 0]])
@@ -64,7 +64,7 @@ def _has_upright_grid(drawing: Drawing) -> bool:
     return any(bool(line[0, 0] == line[1, 0]) for line in drawing.grid if line.shape == (2, 2))
 
 
-def _off(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
+def _uneven_places(places: np.ndarray, ends: Set[float] = frozenset()) -> list[str]:
     """Those that are not even with the others; none where most are not. ends: of axes, where a last step may end."""
     if len(places) < 4:
         return []
@@ -100,7 +100,7 @@ def _off_centres(places: np.ndarray, drawing: Drawing, side: int) -> list[str]:
     centres = np.concatenate([*(lying if side else upright), np.zeros(0)])
     apart = np.abs(places[:, None] - centres[None, :]).min(axis=1, initial=np.inf)
     wrong = apart > _DISTANCE
-    return [f"{each:.1f}" for each in places[wrong]] if wrong.mean() <= SHARE else _off(places)
+    return [f"{each:.1f}" for each in places[wrong]] if wrong.mean() <= SHARE else _uneven_places(places)
 
 
 def _pitches(places: np.ndarray, number: np.ndarray) -> Iterator[float]:
@@ -143,7 +143,7 @@ def _reach(places: np.ndarray, drawing: Drawing) -> tuple[float, float]:
     return own[0] if own else (-np.inf, np.inf)
 
 
-def _others(values: np.ndarray) -> list[str]:
+def _unlike_most(values: np.ndarray) -> list[str]:
     """Those that are not the same as the most are."""
     return [f"{each:g}" for each in values[values != np.median(values)]] if len(values) > 2 else []
 
@@ -157,8 +157,8 @@ def _off_map(series: Sequence[np.ndarray], sizes: Set[int], *, are_rows: bool) -
     yield from (f"{each:.1f}" for each in width[width != back])
     if are_rows or _lie_on_a_line(left, width):
         for bars in series:
-            yield from _off(bars[:, 1])
-        yield from _others(height)
+            yield from _uneven_places(bars[:, 1])
+        yield from _unlike_most(height)
         return
     for begins, reach in ((left, width), (top, height)):
         span = (begins + reach).max() - begins.min()

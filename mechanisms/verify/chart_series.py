@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from mechanisms.inert_text import as_shown, inert
-from mechanisms.verify.chart_orders import NOISY, drawn_cells, drawn_lines
+from mechanisms.verify.chart_orders import NOISY, cell_orders, line_orders
 
 # Of a series' numbers so many at most are not of the column that it is compared with.
 SHARE = 0.5
@@ -52,9 +52,9 @@ class ChartSeries:
         tables: Mapping[str, pd.DataFrame],
         labels: set[str],
         weights: Iterable[np.ndarray] = (),
-        drawn: Iterable[np.ndarray] = (),
+        series: Iterable[np.ndarray] = (),
     ) -> None:
-        """weights: of strategies, sums × cells, which maps show. drawn: what a chart adds up itself, in its order."""
+        """weights: of strategies, sums × cells, which maps show. series: what a chart adds up itself, in its order."""
         self.labels = {*labels, *map(as_shown, labels)}
         self._tables = [table for table in tables.values() if len(table) <= _LONGEST]
         self.sizes = frozenset(size for table in tables.values() for size in _sizes(table))
@@ -70,10 +70,10 @@ class ChartSeries:
         self.every = [(each, np.sort(each)) for each in own.values()]
         # Of what is below nobody a small picture shows nothing.
         above = [(np.maximum(own, 0), np.maximum(known, 0)) for own, known in self.every]
-        few = (np.maximum(shown, 0) for own, _known in self.every for shown in _drawn_small(own))
+        few = (np.maximum(shown, 0) for own, _known in self.every for shown in _thumbnail(own))
         thinned = (_thinned(own) for own in (*(own for own, _known in above), *few) if len(own) > MOST_SMALL)
         self._above = [*above, *((own, np.sort(own)) for own in thinned)]
-        self._drawn = _by_length(drawn)
+        self._drawn = _by_length(series)
 
     def lines_of(self, label: str) -> Iterator[np.ndarray]:
         """Of each line that has this label the numbers that a chart may show of it, NaN where there are none."""
@@ -81,7 +81,11 @@ class ChartSeries:
             named = table.isin([label, inert(label)]).any(axis=1).to_numpy()
             if named.any():
                 own = _numbers(table)
-                every = np.column_stack([*own.values(), *_whole(own)]) if own else np.zeros((len(table), 0))
+                every = (
+                    np.column_stack([*own.values(), *_integer_counts(own)])
+                    if own
+                    else np.zeros((len(table), 0))
+                )
                 yield from np.hstack([every, 100 * every])[named]
 
     def match(
@@ -135,7 +139,7 @@ def _units(values: np.ndarray, own: np.ndarray, known: np.ndarray, in_order: boo
     return [float(np.median(ratios)), *ratios[tallest].tolist()]
 
 
-def _drawn_small(counts: np.ndarray) -> Iterator[np.ndarray]:
+def _thumbnail(counts: np.ndarray) -> Iterator[np.ndarray]:
     """What a small picture shows of the counts of many cells: sums of neighbours, or the largest in their order."""
     if len(counts) > _MOST_CELLS:
         width = 2 ** math.ceil(math.log2(len(counts) / _MOST_CELLS))
@@ -155,14 +159,14 @@ def _series(table: pd.DataFrame) -> Iterator[np.ndarray]:
     for name in words:
         texts = table[name].to_numpy()
         chosen += [texts == text for text in list(dict.fromkeys(texts))[:_MOST_LABELS]]
-    for column in (*own.values(), *_whole(own)):
+    for column in (*own.values(), *_integer_counts(own)):
         for lines in chosen:
             known = column[lines & np.isfinite(column)]
             if len(known):
                 yield from (known, 100 * known)
-    every = [*own.values(), *_whole(own)]
-    yield from (column[lines] for lines in drawn_lines(table) for column in every)
-    yield from (column[lines] for lines in drawn_cells(table) for column in every)
+    every = [*own.values(), *_integer_counts(own)]
+    yield from (column[lines] for lines in line_orders(table) for column in every)
+    yield from (column[lines] for lines in cell_orders(table) for column in every)
 
 
 def _numbers(table: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -186,7 +190,7 @@ def _sizes(table: pd.DataFrame) -> Iterator[int]:
         yield from (values, values - 1, values - 2) if values <= _LONGEST else ()
 
 
-def _whole(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
+def _integer_counts(columns: Mapping[str, np.ndarray]) -> Iterator[np.ndarray]:
     """Estimates of people as whole numbers, with the widest margin, which some charts give to all."""
     names = list(columns)
     yield from (np.round(columns[name]) for name in (NOISY,) if name in columns)

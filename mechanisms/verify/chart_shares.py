@@ -12,7 +12,7 @@ _SHARES, _NUMBERS = ("share", "missing"), ("estimate", "interval_lower", "interv
 _MOST_LABELS = 40
 
 
-def drawn(summary: pd.DataFrame) -> Iterator[np.ndarray]:
+def shown_numbers(summary: pd.DataFrame) -> Iterator[np.ndarray]:
     """In percent, and so the ends of their intervals."""
     lines = summary[summary["statistic"].isin(_SHARES) & (summary["reference"] == "")]
     for _name, own in lines.groupby(["column", "whose", "group"], sort=False):

@@ -70,22 +70,22 @@ def compared(text: str, series: ChartSeries) -> ComparedCharts:
     return found
 
 
-def _compare(drawing: Drawing, series: ChartSeries, found: ComparedCharts) -> None:
-    found.strange += drawing.unread
+def _compare(drawing: Drawing, series: ChartSeries, compared: ComparedCharts) -> None:
+    compared.strange += drawing.unread
     marks: set[int] = set()
     panels = list(_panels(drawing))
-    scales = [(grid, _scale(grid, drawing.words, marks, found)) for grid in panels]
+    scales = [(grid, _scale(grid, drawing.words, marks, compared)) for grid in panels]
     shown = list(_valued(drawing, [(grid, scale) for grid, scale in scales if scale is not None]))
     for shape in shown:
         shape.match = series.match(shape.values, shape.tolerance)
-        found.add(shape.match, shape.names)
+        compared.add(shape.match, shape.names)
     for heights in _without_axis(drawing) if not panels else ():
         tallest = heights.max() or 1.0
         match = series.match(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
-        found.add(match, [f"{height:.1f}" for height in heights])
+        compared.add(match, [f"{height:.1f}" for height in heights])
     count, shades = chart_maps.strange(drawing.shades, series, on_axis=bool(panels))
-    found.numbers += count
-    found.strange += [
+    compared.numbers += count
+    compared.strange += [
         *shades,
         *chart_places.uneven(drawing, series.sizes),
         *_strange_words(drawing, marks, panels, series, shown),
@@ -112,7 +112,9 @@ def _goes_on(panel: Sequence[np.ndarray], line: np.ndarray) -> bool:
     return bool(last[0] == last[2] and last[1] == line[1] and last[3] == line[3] and line[0] > last[0])
 
 
-def _scale(grid: np.ndarray, words: Sequence[Word], marks: set[int], found: ComparedCharts) -> Scale | None:
+def _scale(
+    grid: np.ndarray, words: Sequence[Word], marks: set[int], compared: ComparedCharts
+) -> Scale | None:
     """What its marks say, all of which have to agree; None where they are not shown."""
     vertical = bool(grid[0][1] == grid[0][3])
     pixels, numbers = [], []
@@ -130,8 +132,8 @@ def _scale(grid: np.ndarray, words: Sequence[Word], marks: set[int], found: Comp
     begins = np.array(numbers) - slope * np.array(pixels)
     scale = Scale(float(np.median(begins)), slope, vertical, (min(pixels), max(pixels)))
     wrong = np.abs(begins - scale.begin) > 2 * scale.tolerance(np.array(pixels))
-    found.strange += [f"{numbers[place]:g}" for place in np.flatnonzero(wrong)]
-    found.numbers += len(numbers)
+    compared.strange += [f"{numbers[place]:g}" for place in np.flatnonzero(wrong)]
+    compared.numbers += len(numbers)
     return scale
 
 

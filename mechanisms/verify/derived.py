@@ -66,11 +66,11 @@ class Derived:
     queries: QueryPlan | None = None
     newest: list[float] = field(default_factory=list)
 
-    def everyone(self, told: CellSum | None) -> None:
-        """told: all people, where the measurement tells them."""
-        if told is not None:
-            self.people.append(max(0.0, told.estimate))
-            self.margins += [] if told.half_width is None else [told.half_width]
+    def everyone(self, total: CellSum | None) -> None:
+        """total: all people, where the measurement tells them."""
+        if total is not None:
+            self.people.append(max(0.0, total.estimate))
+            self.margins += [] if total.half_width is None else [total.half_width]
 
 
 def derived(bundle: Bundle, counts: Integers) -> Derived:
@@ -94,11 +94,11 @@ def _series(bundle: Bundle) -> Iterator[pd.DataFrame]:
     return (table for stem, table in csv_tables.tables(bundle) if f"{stem}.csv" == series.NAME)
 
 
-def _searched(bundle: Bundle, found: planned.Planned) -> Kronecker | None:
+def _searched(bundle: Bundle, of_bundle: planned.Planned) -> Kronecker | None:
     """A strategy that no plan makes, where it is a product."""
-    if found.again is not None or strategy.STRATEGY not in bundle.entries:
+    if of_bundle.again is not None or strategy.STRATEGY not in bundle.entries:
         return None
-    return strategy.product_in(bundle, found.stated, strategy.matrix_of(bundle))
+    return strategy.product_in(bundle, of_bundle.stated, strategy.matrix_of(bundle))
 
 
 def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -> None:

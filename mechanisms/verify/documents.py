@@ -147,11 +147,11 @@ def _fault_of_croissant(bundle: Bundle, stated: JsonObject) -> str:
         return OTHER_ORDER
     made = (release.get("measured_at") or release["last_published_at"])[:10]
     names = (bundle_name(bundle), release["title"])
-    own = croissant(names, release["statement"], release["curator"], made, _said(bundle, stated), files)
+    own = croissant(names, release["statement"], release["curator"], made, _described(bundle, stated), files)
     return "" if bundle.content(CROISSANT) == as_written(own) else "it says something else than release.json"
 
 
-def _said(bundle: Bundle, stated: JsonObject) -> JsonObject:
+def _described(bundle: Bundle, stated: JsonObject) -> JsonObject:
     """What the curator says of the dataset; the licence's address is the portal's."""
     about = bundle.release.get("about", {})
     first, last = about.get("from", ""), about.get("to", "")

@@ -44,37 +44,37 @@ ROUNDED_DOWN, FLOATS = 1.0, 1e-12
 ExtremeEnds = tuple[np.ndarray, np.ndarray]
 
 
-def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     """One line: how many of the numbers were looked at, and whether one is beyond what any table could have."""
     product = bundle.release["product"]
     if product == "response":
-        yield _reports(bundle, found)
+        yield _reports(bundle, planned)
     elif product == STREAM:
-        yield _running_counts(bundle, found)
+        yield _running_counts(bundle, planned)
     elif product == "selection":
         yield Finding(WHAT, State.HOLDS, "a choice among the candidates, of which any could be made")
     else:
-        fault = _off_the_lattice(bundle, found)
-        yield Finding(WHAT, State.FAILED, fault) if fault else _sums(bundle, found)
+        fault = _off_the_lattice(bundle, planned)
+        yield Finding(WHAT, State.FAILED, fault) if fault else _sums(bundle, planned)
 
 
-def _told(looked_at: int, measured: int) -> str:
+def _bounds_text(looked_at: int, measured: int) -> str:
     among = f"{looked_at:,} of {measured:,} numbers"
     return f"{among} are no farther from what a table can have than noise goes but for a chance of 10^-12"
 
 
-def _sums(bundle: Bundle, found: Planned) -> Finding:
-    parts = [part for part in SUMS[bundle.release["product"]](bundle, found) if part.values.size]
-    rows = _public_rows(found.stated)
+def _sums(bundle: Bundle, planned: Planned) -> Finding:
+    parts = [part for part in SUMS[bundle.release["product"]](bundle, planned) if part.values.size]
+    rows = _public_rows(planned.stated)
     ends = [_ends(part, rows) for part in parts]
     looked_at = sum(map(_looked_at, parts, ends))
     surprise = math.log(2 * max(1, looked_at) / CHANCE)
     for part, own in zip(parts, ends, strict=True):
-        far, reach = _beyond(part.values, *own), farthest(part.law, surprise) + ROUNDED_DOWN
+        far, reach = _farthest_excess(part.values, *own), farthest(part.law, surprise) + ROUNDED_DOWN
         if far > reach:
             fault = f"a number is {far:.6g} beyond what any table could have, and its noise goes {reach:.6g}"
             return Finding(WHAT, State.FAILED, fault)
-    return Finding(WHAT, State.HOLDS, _told(looked_at, bundle.measurement.size))
+    return Finding(WHAT, State.HOLDS, _bounds_text(looked_at, bundle.measurement.size))
 
 
 def _looked_at(part: NoisySums, ends: ExtremeEnds) -> int:
@@ -83,7 +83,7 @@ def _looked_at(part: NoisySums, ends: ExtremeEnds) -> int:
     return int(np.broadcast_to(are_bounded, part.values.shape).sum())
 
 
-def _beyond(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+def _farthest_excess(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """How far the number is beyond its ends that is farthest. Of 10^8 cells with the same ends no copy is made."""
     if low.ndim == high.ndim == 0:
         return max(float(low) - float(values.min()), float(values.max()) - float(high))
@@ -107,13 +107,13 @@ def _public_rows(plan: object) -> int | None:
     return None if total is None else int(total)
 
 
-def _histogram(bundle: Bundle, found: Planned) -> list[NoisySums]:
-    plan = found.stated
+def _histogram(bundle: Bundle, planned: Planned) -> list[NoisySums]:
+    plan = planned.stated
     return registry.mechanism(plan.mechanism).noisy_sums(plan, bundle.measurement)
 
 
-def _means(bundle: Bundle, found: Planned) -> list[NoisySums]:
-    return _moments(found.stated, bundle.measurement)
+def _means(bundle: Bundle, planned: Planned) -> list[NoisySums]:
+    return _moments(planned.stated, bundle.measurement)
 
 
 def _moments(plan: MomentsPlan, sums: np.ndarray) -> list[NoisySums]:
@@ -127,13 +127,13 @@ def _moments(plan: MomentsPlan, sums: np.ndarray) -> list[NoisySums]:
     return parts
 
 
-def _off_the_lattice(bundle: Bundle, found: Planned) -> str:
+def _off_the_lattice(bundle: Bundle, planned: Planned) -> str:
     """Sums without noise are those of a public number of rows, each of which adds a unit."""
-    plan, values = found.stated, bundle.measurement
+    plan, values = planned.stated, bundle.measurement
     if isinstance(plan, MomentsPlan):
         moments = plan
     elif getattr(plan, "sums", False):
-        moments, values = _column_sums(bundle, found)
+        moments, values = _column_sums(bundle, planned)
     else:
         return ""
     for column, own in zip(moments.columns, values, strict=True):
@@ -146,15 +146,15 @@ def _off_the_lattice(bundle: Bundle, found: Planned) -> str:
     return ""
 
 
-def _column_sums(bundle: Bundle, found: Planned) -> tuple[MomentsPlan, np.ndarray]:
+def _column_sums(bundle: Bundle, planned: Planned) -> tuple[MomentsPlan, np.ndarray]:
     """Of rows of many columns, the sums that were measured of columns besides."""
-    moments, sums = sums_plan(found.stated), unpack_measured(found.stated, bundle.measurement)[2]
+    moments, sums = sums_plan(planned.stated), unpack_measured(planned.stated, bundle.measurement)[2]
     assert sums is not None
     return moments, sums.reshape(len(moments.columns), 1, moments.sums)
 
 
-def _summary(bundle: Bundle, found: Planned) -> list[NoisySums]:
-    plan: SummaryPlan = found.stated
+def _summary(bundle: Bundle, planned: Planned) -> list[NoisySums]:
+    plan: SummaryPlan = planned.stated
     parts = zip(plan.tables, split_values(plan, bundle.measurement), strict=True)
     return [NoisySums(values, table.noise, *_of_a_row(plan, table)) for table, values in parts]
 
@@ -173,26 +173,26 @@ def _of_a_row(plan: SummaryPlan, table: TablePlan) -> tuple[np.ndarray, np.ndarr
     return none, unit
 
 
-def _microdata(bundle: Bundle, found: Planned) -> list[NoisySums]:
+def _microdata(bundle: Bundle, planned: Planned) -> list[NoisySums]:
     """Counts of single columns, tables of pairs where the rows were made again, and sums of columns."""
-    plan = found.stated
+    plan = planned.stated
     columns = split(unpack_measured(plan, bundle.measurement)[0], plan.domain.shape)
     parts = [NoisySums(counts, law) for counts, law in zip(columns, margin_laws(plan), strict=True)]
     if "rows" in bundle.worked_out:
         tables = microdata.fitted(bundle, plan).tables
         parts += [NoisySums(table.values, table.noise) for table in tables]
-    return [*parts, *(_moments(*_column_sums(bundle, found)) if plan.sums else [])]
+    return [*parts, *(_moments(*_column_sums(bundle, planned)) if plan.sums else [])]
 
 
-def _queries(bundle: Bundle, found: Planned) -> list[NoisySums]:
+def _queries(bundle: Bundle, planned: Planned) -> list[NoisySums]:
     """The sums to which every cell adds 0 or more; the number of rows is in no plan of queries."""
-    plan, values = found.stated, bundle.measurement
+    plan, values = planned.stated, bundle.measurement
     method = registry.query_mechanism(plan.mechanism)
     if isinstance(method, WeightedMarginals):
         return [NoisySums(values, plan.noise)]
     if isinstance(method, MarginalMechanism):  # of departures from what smaller tables tell, and of all rows
         return [NoisySums(values[: int(method.measured(plan).sets[0] == ())], plan.noise)]
-    if found.again is not None and isinstance(method, MatrixMechanism):
+    if planned.again is not None and isinstance(method, MatrixMechanism):
         only_adds = _only_adds(strategy_of(method, plan))
     elif (matrix := strategy.matrix_of(bundle)) is not None:
         only_adds = _has_no_minus(matrix)
@@ -220,13 +220,13 @@ def _has_no_minus(matrix: object) -> np.ndarray:
     return np.where(np.diff(rows.indptr) > 0, least >= 0, True)
 
 
-def _reports(bundle: Bundle, found: Planned) -> Finding:
+def _reports(bundle: Bundle, planned: Planned) -> Finding:
     """How often each value is reported: rows report one with a chance between `other` and `keep` each.
 
     A sum of n independent answers is above its mean by so much at most as rarely as n answers of the larger chance are,
     and below likewise: P(C >= n x) <= e^(-n KL(x, keep)), P(C <= n x) <= e^(-n KL(x, other)) (Chernoff, Hoeffding).
     """
-    plan, reports = found.stated, bundle.measurement
+    plan, reports = planned.stated, bundle.measurement
     method, rows = registry.response(plan.mechanism), len(bundle.measurement)
     shares = method.report_counts(plan, Measurement(reports)) / max(1, rows)
     surprise = math.log(2 * plan.categories / CHANCE)
@@ -234,7 +234,7 @@ def _reports(bundle: Bundle, found: Planned) -> Finding:
     less = np.where(shares < float(plan.other), rows * _divergence(shares, float(plan.other)), 0)
     fault = "a value is reported by more or fewer rows than chance allows, whatever their values are"
     is_beyond = bool((np.maximum(more, less) > surprise).any())
-    return Finding.of(WHAT, fault if is_beyond else "", _told(plan.categories, plan.categories))
+    return Finding.of(WHAT, fault if is_beyond else "", _bounds_text(plan.categories, plan.categories))
 
 
 def _divergence(shares: np.ndarray, chance: float) -> np.ndarray:
@@ -243,14 +243,14 @@ def _divergence(shares: np.ndarray, chance: float) -> np.ndarray:
     return entropy
 
 
-def _running_counts(bundle: Bundle, found: Planned) -> Finding:
+def _running_counts(bundle: Bundle, planned: Planned) -> Finding:
     """Running counts are at least 0, and never fall: neither they nor what a period adds is far below 0."""
-    plan, table = found.stated, csv_file.read(bundle, series.NAME)
+    plan, table = planned.stated, csv_file.read(bundle, series.NAME)
     released = table["released_count"].to_numpy().astype(np.int64).reshape(-1, plan.request.series)
     surprise = math.log(2 * max(1, released.size) / CHANCE)
     fault = "a running count, or what a period adds to it, is farther below 0 than its noise goes"
     is_beyond = bool(too_low(plan, released, surprise).any())
-    return Finding.of(WHAT, fault if is_beyond else "", _told(released.size, released.size))
+    return Finding.of(WHAT, fault if is_beyond else "", _bounds_text(released.size, released.size))
 
 
 def too_low(plan: StreamPlan, released: np.ndarray, surprise: float) -> np.ndarray:

@@ -18,7 +18,7 @@ from mechanisms.moments.reading import reading
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import STREAM, Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.json_values import as_written, leaves, same
+from mechanisms.verify.json_values import as_written, is_same, leaves
 from mechanisms.verify.planned import Planned
 
 WHAT, STATED, DISCLOSED = "release.json", "stated", "disclosure"
@@ -127,7 +127,7 @@ DERIVED = (
 )  # fmt: skip
 
 
-def check(bundle: Bundle, found: Planned | None) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned | None) -> Iterator[Finding]:
     """What release.json says beside plan, promise and files."""
     release = bundle.release
     paths = [path for path, _value in leaves(release)]
@@ -136,17 +136,17 @@ def check(bundle: Bundle, found: Planned | None) -> Iterator[Finding]:
     if unknown:
         told = f"no portal of this version says {unknown[0][:80]} in it"
         yield Finding.by_version(WHAT, told, is_sure=is_sure)
-    if found is not None:
-        if form := _fault_of_form(bundle, found):
+    if planned is not None:
+        if form := _fault_of_form(bundle, planned):
             yield Finding.by_version(WHAT, form, is_sure=is_sure)
-        fault = _fault(bundle, found)
+        fault = _fault(bundle, planned)
         yield Finding.of(WHAT, fault, "what else it says beside the plan agrees with the plan")
-        yield _disclosure(release, found) if DISCLOSED in release else UNDISCLOSED
-    yield _stated(bundle, found, paths)
+        yield _disclosure(release, planned) if DISCLOSED in release else UNDISCLOSED
+    yield _stated(bundle, planned, paths)
 
 
-def _stated(bundle: Bundle, found: Planned | None, paths: list[str]) -> Finding:
-    told = [path for path in paths if is_portals_word(bundle, found, path)]
+def _stated(bundle: Bundle, planned: Planned | None, paths: list[str]) -> Finding:
+    told = [path for path in paths if is_portals_word(bundle, planned, path)]
     names = dict.fromkeys(path.split(".")[0] for path in told)
     return Finding(
         STATED,
@@ -156,14 +156,14 @@ def _stated(bundle: Bundle, found: Planned | None, paths: list[str]) -> Finding:
     )
 
 
-def is_portals_word(bundle: Bundle, found: Planned | None, path: str) -> bool:
+def is_portals_word(bundle: Bundle, planned: Planned | None, path: str) -> bool:
     """Whether an entry of release.json is neither derived again nor compared with anything."""
     if not _is_any(path, PORTALS_WORD):
         return False
-    return path.startswith(DISCLOSED) or not _is_again(bundle, found, path)
+    return path.startswith(DISCLOSED) or not _is_again(bundle, planned, path)
 
 
-def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
+def _is_again(bundle: Bundle, planned: Planned | None, path: str) -> bool:
     """Whether an entry of the plan, or the names of columns, were made again after all."""
     if path.startswith("columns"):
         return bundle.release["product"] not in ("response", "selection")
@@ -172,7 +172,7 @@ def _is_again(bundle: Bundle, found: Planned | None, path: str) -> bool:
     if path == "plan.explanation" and not bundle.is_of_this_version:
         return False
     is_kept = path == "plan.details.stored_strategy"
-    return _is_any(path, SEARCHED) and not is_kept and found is not None and found.again is not None
+    return _is_any(path, SEARCHED) and not is_kept and planned is not None and planned.again is not None
 
 
 def _is_any(path: str, patterns: Any) -> bool:
@@ -185,18 +185,18 @@ def _matches(path: str, pattern: str) -> bool:
     return fnmatchcase(path, name) or (name != pattern and fnmatchcase(path, f"{name}.*"))
 
 
-def _fault(bundle: Bundle, found: Planned) -> str:
+def _fault(bundle: Bundle, planned: Planned) -> str:
     release = bundle.release
     if release.get("format") != FORMAT:
         return "its format is another one"
     if release["product"] == "means":
-        own = [reading(found.stated, planned) for planned in found.stated.columns]
-        if not same(release.get("readings"), own):
+        own = [reading(planned.stated, column) for column in planned.stated.columns]
+        if not is_same(release.get("readings"), own):
             return "it has other readings"
-    return _fault_of_columns(bundle, found) or _fault_of_sizes(bundle)
+    return _fault_of_columns(bundle, planned) or _fault_of_sizes(bundle)
 
 
-def _fault_of_form(bundle: Bundle, found: Planned) -> str:
+def _fault_of_form(bundle: Bundle, planned: Planned) -> str:
     """All that a portal says of such a product is there and nothing else, written as it writes."""
     release = bundle.release
     needed, allowed = _entries(release["product"])
@@ -209,8 +209,8 @@ def _fault_of_form(bundle: Bundle, found: Planned) -> str:
             return f"it does not say {name}.{missing[0]}"
     if bundle.content(WHAT) != as_written(release):
         return "it is written otherwise than a portal writes it"
-    own = loss_text(found.stated.loss, release[DISCLOSED].get(CHOSEN, []))
-    return "" if same(release["loss"], own) else "it says another loss than the plan"
+    own = loss_text(planned.stated.loss, release[DISCLOSED].get(CHOSEN, []))
+    return "" if is_same(release["loss"], own) else "it says another loss than the plan"
 
 
 def _entries(product: str) -> tuple[set[str], set[str]]:
@@ -221,13 +221,13 @@ def _entries(product: str) -> tuple[set[str], set[str]]:
     return needed, needed | MAY_HAVE | more
 
 
-def _fault_of_columns(bundle: Bundle, found: Planned) -> str:
+def _fault_of_columns(bundle: Bundle, planned: Planned) -> str:
     """Columns are called so in files, in whichever order they were released."""
-    stated, plan = bundle.release.get("columns", []), found.stated
+    stated, plan = bundle.release.get("columns", []), planned.stated
     if bundle.release["product"] in ("histogram", "queries", "summary"):
         attributes = {a.name: a for a in plan.domain.attributes}
     elif bundle.release["product"] == "means":
-        measured = [planned.column.attribute for planned in plan.columns]
+        measured = [each.column.attribute for each in plan.columns]
         attributes = {a.name: a for a in (*plan.groups.attributes, *measured)}
     else:
         return ""
@@ -248,9 +248,9 @@ def _fault_of_sizes(bundle: Bundle) -> str:
     return ""
 
 
-def _disclosure(release: JsonObject, found: Planned) -> Finding:
+def _disclosure(release: JsonObject, planned: Planned) -> Finding:
     """Derived from the plan and from what was paid before, but for the program's version."""
-    stated, plan = dict(release[DISCLOSED]), found.stated
+    stated, plan = dict(release[DISCLOSED]), planned.stated
     chosen = stated.pop(CHOSEN, None)
     loss: Loss = plan.loss
     total = with_choices(loss, chosen) if chosen else None
@@ -261,7 +261,7 @@ def _disclosure(release: JsonObject, found: Planned) -> Finding:
     delta = float(implied.get("delta", 1e-6)) if loss.definition is Definition.ZCDP else 0.0
     own = Disclosure(loss, delta, plan.mechanism, noise, whole, total, taken).facts()
     own["software"]["version"] = stated.get("software", {}).get("version")
-    other = next((name for name in own if not same(stated.get(name), own[name])), "")
+    other = next((name for name in own if not is_same(stated.get(name), own[name])), "")
     other = other or next(iter(set(stated) - set(own)), "")
     # Running counts have it here alone.
     if not other and "domain" in release and chosen != release["domain"].get(CHOSEN):

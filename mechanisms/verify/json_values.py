@@ -26,16 +26,16 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield from leaves(each, f"{path}.{name}" if path else str(name))
 
 
-def same(stated: Any, own: Any) -> bool:
+def is_same(stated: Any, own: Any) -> bool:
     """Whether two values of JSON are the same, floats up to rounding, and amounts up to zeros at their ends."""
     if isinstance(own, dict):
         return (
             isinstance(stated, dict)
             and list(stated) == list(own)
-            and all(same(stated[name], own[name]) for name in own)
+            and all(is_same(stated[name], own[name]) for name in own)
         )
     if isinstance(own, list | tuple):
-        return isinstance(stated, list) and len(stated) == len(own) and all(map(same, stated, own))
+        return isinstance(stated, list) and len(stated) == len(own) and all(map(is_same, stated, own))
     if isinstance(own, float) and isinstance(stated, float):
         return abs(stated - own) <= RELATIVE * max(abs(own), 1e-300)
     if isinstance(own, str) and isinstance(stated, str):

@@ -107,12 +107,14 @@ class KnownNumbers:
             if name.endswith("lower"):
                 high = columns.get(f"{name.removesuffix('lower')}upper")
                 margins += (
-                    [] if high is None else [(high - low) / 2, *self._beside(names, name, columns, low, high)]
+                    []
+                    if high is None
+                    else [(high - low) / 2, *self._to_further_end(names, name, columns, low, high)]
                 )
         every = np.concatenate([np.array(found), np.array(sums), np.array([len(table)], float), *margins])
         return np.asarray(every[np.isfinite(every)])
 
-    def _beside(
+    def _to_further_end(
         self,
         names: list[str],
         name: str,

@@ -41,9 +41,9 @@ OTHER_ROWS = (
 )
 
 
-def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     """Counts of columns exactly; what depends on fits where these end alike."""
-    plan: MicrodataPlan = found.stated
+    plan: MicrodataPlan = planned.stated
     measured, headers = Measurement(bundle.measurement), Headers.of(plan.domain)
     margins = split(unpack_measured(plan, measured.values)[0], plan.domain.shape)
     lines = column_lines(plan, margins, [law.half_width() for law in margin_laws(plan)])
@@ -125,13 +125,13 @@ def _rows(
     released, headers = plan.of_columns(result.columns).domain, Headers.of(plan.domain)
     seed = public_seed(str(bundle.release["measurement_sha256"]))
     frames = rows_of_cells(released, result.rows, seed, means=target_means(plan, result))
-    yield _same(bundle, ROWS, with_codes(frames, released, headers))
+    yield _same_rows(bundle, ROWS, with_codes(frames, released, headers))
     if plan.replicates:
         further = replicates(registry.microdata(plan.mechanism), plan, measured)
-        yield _same(bundle, FURTHER, _further(plan.domain, further, seed, headers))
+        yield _same_rows(bundle, FURTHER, _further_frames(plan.domain, further, seed, headers))
 
 
-def _further(
+def _further_frames(
     domain: Domain, tables: Sequence[np.ndarray], seed: bytes, headers: Headers
 ) -> Iterator[pd.DataFrame]:
     for number, cells in enumerate(tables):
@@ -141,7 +141,7 @@ def _further(
             yield frame
 
 
-def _same(bundle: Bundle, name: str, frames: Iterator[pd.DataFrame]) -> Finding:
+def _same_rows(bundle: Bundle, name: str, frames: Iterator[pd.DataFrame]) -> Finding:
     rows, other = csv_file.same_bytes(bundle, name, frames)
     if other:
         return Finding(name, State.NOT_CHECKED, OTHER_ROWS)

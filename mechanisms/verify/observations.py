@@ -92,7 +92,7 @@ def _source(bundle: Bundle, stem: str) -> _Source:
     layout = Layout.of([str(name) for name in table.columns], observed, aside, begins)
     known = _empty_fields(bundle.release["product"], table)
     empty = {
-        name: known.get(name, EmptyFields()).beside({*filter(ALIKE.fullmatch, table[name])})
+        name: known.get(name, EmptyFields()).without({*filter(ALIKE.fullmatch, table[name])})
         for name in layout.dimensions.values()
     }
     return _Source(stem, table, observed, layout, dataflow(stem, bundle_name(bundle)), empty)
@@ -118,8 +118,8 @@ def _observed(product: str, names: list[str]) -> tuple[list[Observed], list[str]
         # A column of the curator's may be called alike; those of numbers come last.
         return [estimate], aside[-1:] if product != STREAM else aside
     # A number is added to a name that is a column's of the curator, too.
-    [*_before, measured] = [place for place, name in enumerate(names) if _is(name, "measured")]
-    numbers, units = names[measured + 1 :], names[len(names) - _is(names[-1], "mean_unit") :]
+    [*_before, measured] = [place for place, name in enumerate(names) if _is_called(name, "measured")]
+    numbers, units = names[measured + 1 :], names[len(names) - _is_called(names[-1], "mean_unit") :]
     numbers = numbers[: len(numbers) - len(units)]
     return [
         Observed(value, lower, upper, statistic=_statistic(value))
@@ -128,11 +128,11 @@ def _observed(product: str, names: list[str]) -> tuple[list[Observed], list[str]
 
 
 def _statistic(header: str) -> str:
-    [statistic] = [each for each in STATISTICS if _is(header, each)]
+    [statistic] = [each for each in STATISTICS if _is_called(header, each)]
     return statistic
 
 
-def _is(header: str, name: str) -> bool:
+def _is_called(header: str, name: str) -> bool:
     return re.fullmatch(rf"{name}(_[0-9]+)?", header) is not None
 
 

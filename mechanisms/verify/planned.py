@@ -33,7 +33,7 @@ from mechanisms.summary.plan import SummaryPlan
 from mechanisms.verify import strategy
 from mechanisms.verify.bundle import STREAM, Bundle, BundleError
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.json_values import leaves, same
+from mechanisms.verify.json_values import is_same, leaves
 from mechanisms.verify.uploads import uploaded
 
 WHAT = "plan"
@@ -63,36 +63,36 @@ def read(bundle: Bundle) -> Planned | None:
         raise BundleError("its plan cannot be read: {name}.", name=type(fault).__name__) from None
 
 
-def check(bundle: Bundle, found: Planned | None) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned | None) -> Iterator[Finding]:
     """Whether the plan that is stated is the one that is made anew; and a line for what another version may word."""
-    if found is None:
+    if planned is None:
         yield Finding(WHAT, State.NOT_CHECKED, f"this version does not know {bundle.release['product']!r}")
         return
     is_sure = bundle.is_of_this_version
-    if json.dumps(bundle.release["plan"]) != json.dumps(found.stated.to_json()):
+    if json.dumps(bundle.release["plan"]) != json.dumps(planned.stated.to_json()):
         told = "it says more than a plan does, or says it otherwise"
         yield Finding.by_version(WHAT, told, is_sure=is_sure)
         if is_sure:
             return
-    if found.again is None:
-        yield strategy.check(bundle, found.stated)
+    if planned.again is None:
+        yield strategy.check(bundle, planned.stated)
         return
-    others = _others(found)
+    others = _differing_entries(planned)
     worded = "" if is_sure else next((path for path in others if _is_aside(path, ASIDE)), "")
     if worded:
         yield Finding.by_version(WHAT, f"another {worded} than this version's", is_sure=False)
     other = next((path for path in others if is_sure or not _is_aside(path, ASIDE)), "")
     fault = f"another {other} than the mechanism's" if other else ""
     yield Finding.of(
-        WHAT, fault, f"{found.stated.mechanism} at {found.stated.loss} has this sensitivity and noise"
+        WHAT, fault, f"{planned.stated.mechanism} at {planned.stated.loss} has this sensitivity and noise"
     )
 
 
-def _others(found: Planned) -> list[str]:
+def _differing_entries(planned: Planned) -> list[str]:
     """The entries in which a plan is not the one that is made anew."""
-    own = {path: value for path, value in leaves(_as_json(found.again)) if not _is_aside(path, CHOSEN)}
-    theirs = {path: value for path, value in leaves(_as_json(found.stated)) if not _is_aside(path, CHOSEN)}
-    return [path for path in {**own, **theirs} if not same(theirs.get(path), own.get(path))]
+    own = {path: value for path, value in leaves(_as_json(planned.again)) if not _is_aside(path, CHOSEN)}
+    theirs = {path: value for path, value in leaves(_as_json(planned.stated)) if not _is_aside(path, CHOSEN)}
+    return [path for path in {**own, **theirs} if not is_same(theirs.get(path), own.get(path))]
 
 
 def _as_json(plan: Any) -> JsonObject:
@@ -117,13 +117,13 @@ def _means(value: JsonObject) -> Planned:
     public_number = is_public and plan.groups.size == 1
     allowed = bases_for(plan.loss.definition, plan.degree, public_number=public_number)
 
-    def again(column: ColumnPlan) -> ColumnPlan:
+    def base_of(column: ColumnPlan) -> ColumnPlan:
         """Which of the bases is taken depends on room for sums alone; what it moves and its noise do not."""
         basis = column.basis if column.basis in allowed else allowed[-1]
         moved = replace(column, basis=basis).moved(plan.degree, plan.loss.unit)
         return replace(column, basis=basis, sensitivity=moved, noise=law_for(share, moved))
 
-    columns = tuple(map(again, plan.columns))
+    columns = tuple(map(base_of, plan.columns))
     said = explanation(columns, plan.degree, plan.loss.unit)
     total = plan.total if is_public and (plan.total or 0) >= 0 else None
     return Planned(plan, replace(plan, columns=columns, explanation=said, total=total))

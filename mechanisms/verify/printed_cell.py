@@ -42,7 +42,7 @@ class CellEnds(NamedTuple):
     last: float
     step: float
 
-    def are_said(self, number: str, beyond: str, value: float) -> bool:
+    def is_stated(self, number: str, beyond: str, value: float) -> bool:
         """Whether the number is the end that the value lies at or beyond; beyond: the words after it."""
         is_low = beyond.strip() in ("or less", "or earlier")
         end = self.first if is_low else self.last
@@ -75,17 +75,17 @@ def strange(
     return None
 
 
-def _named(found: re.Match[str]) -> Iterator[tuple[str, str]]:
-    return ((name, text) for name, text in found.groupdict().items() if text and not name.startswith("limit"))
+def _named(match: re.Match[str]) -> Iterator[tuple[str, str]]:
+    return ((name, text) for name, text in match.groupdict().items() if text and not name.startswith("limit"))
 
 
-def _is_own(text: str, name: str, found: re.Match[str], line: np.ndarray, ends: CellEnds | None) -> bool:
+def _is_own(text: str, name: str, match: re.Match[str], line: np.ndarray, ends: CellEnds | None) -> bool:
     """Whether a number is what its place in the form says."""
     kind, place = name[:-1], name[-1]
     if kind == "step":
         return ends is not None and value_of(text) == ends.step and bool(line[1] == line[2])
-    if beyond := found.groupdict().get(f"limit{kind}{place}"):
-        return ends is not None and ends.are_said(text, beyond, float(line[_PLACES[kind]]))
+    if beyond := match.groupdict().get(f"limit{kind}{place}"):
+        return ends is not None and ends.is_stated(text, beyond, float(line[_PLACES[kind]]))
     return _is_of(text, name, line)
 
 

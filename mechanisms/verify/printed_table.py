@@ -48,7 +48,7 @@ def cell_ends(plan: SummaryPlan) -> dict[str, CellEnds]:
         names[name]: CellEnds(
             float(line.edges[1][0]),
             float(line.edges[0][-1]),
-            1.0 if line.has_whole_values else float(line.measured.step),
+            1.0 if line.has_integer_values else float(line.measured.step),
         )
         for name, line in plan.lines.items()
     }
@@ -123,7 +123,9 @@ def _lines(
     summary: pd.DataFrame, column: str, row: str, group: str | None, bounds: Mapping[tuple[str, str], str]
 ) -> pd.DataFrame:
     """The lines of the summary that a cell shows, in its order."""
-    chosen = summary[_of(summary, group) & (summary["column"] == column) & (summary["reference"] == "")]
+    chosen = summary[
+        _is_of_group(summary, group) & (summary["column"] == column) & (summary["reference"] == "")
+    ]
     if at_bound := bounds.get((column, as_shown(row))):
         return chosen[chosen["statistic"] == at_bound]
     if row not in _STATISTICS:
@@ -132,7 +134,7 @@ def _lines(
     return pd.concat(order)
 
 
-def _of(lines: pd.DataFrame, group: str | None) -> pd.Series:
+def _is_of_group(lines: pd.DataFrame, group: str | None) -> pd.Series:
     """Which lines are a group's, or everybody's."""
     if group is None:
         return lines["whose"] == "everybody"
@@ -210,10 +212,10 @@ def _rows(name: str, text: str) -> TableRows:
         parts = [_tex_rows(part) for part in text.split(r"\begin{longtable}")[1:]]
     else:  # where small pictures stand before the numbers
         parts = [[[*row[:1], *row[2:]] for row in every_row(table)] for table in tables_of(text)]
-    return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _beside(beside)]
+    return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _single_row(beside)]
 
 
-def _beside(rows: Sequence[list[str]]) -> TableRows:
+def _single_row(rows: Sequence[list[str]]) -> TableRows:
     """One row of rows that are called alike; else each for itself."""
     if len({row[0] for row in rows}) > 1:
         return list(rows)

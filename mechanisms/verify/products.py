@@ -26,13 +26,13 @@ def of_factors(factors: Sequence[scipy.sparse.sparray]) -> Kronecker | None:
     return Kronecker([MatrixRows(scipy.sparse.csr_array(factor)) for factor in factors])
 
 
-def _divided(whole: scipy.sparse.coo_array, shape: list[int]) -> list[scipy.sparse.coo_array] | None:
-    if whole.shape[1] != math.prod(shape):
+def _divided(weights: scipy.sparse.coo_array, shape: list[int]) -> list[scipy.sparse.coo_array] | None:
+    if weights.shape[1] != math.prod(shape):
         return None
     if len(shape) == 1:
-        return [whole]
-    for sums in divisors(whole.shape[0]):
-        found = _in_two(whole, sums, shape[0])
+        return [weights]
+    for sums in divisors(weights.shape[0]):
+        found = _in_two(weights, sums, shape[0])
         further = found and _divided(found[1], shape[1:])
         if found and further:
             return [found[0], *further]
@@ -40,29 +40,29 @@ def _divided(whole: scipy.sparse.coo_array, shape: list[int]) -> list[scipy.spar
 
 
 def _in_two(
-    whole: scipy.sparse.coo_array, sums: int, cells: int
+    weights: scipy.sparse.coo_array, sums: int, cells: int
 ) -> tuple[scipy.sparse.coo_array, scipy.sparse.coo_array] | None:
     """A factor of so many sums and cells, without a common divisor, and all others together, in integers."""
-    rows, columns = whole.coords
-    others = (whole.shape[0] // sums, whole.shape[1] // cells)
+    rows, columns = weights.coords
+    others = (weights.shape[0] // sums, weights.shape[1] // cells)
     (first, second), (third, fourth) = np.divmod(rows, others[0]), np.divmod(columns, others[1])
     # Where the largest weight is, each factor has its own largest.
-    top = int(whole.data.argmax())
+    top = int(weights.data.argmax())
     of_one = (second == second[top]) & (fourth == fourth[top])
     of_rest = (first == first[top]) & (third == third[top])
-    if of_one.sum() * of_rest.sum() != whole.nnz:
+    if of_one.sum() * of_rest.sum() != weights.nnz:
         return None
-    common = int(np.gcd.reduce(whole.data[of_one]))
-    largest = int(whole.data[top]) // common
-    if (whole.data[of_rest] % largest).any():
+    common = int(np.gcd.reduce(weights.data[of_one]))
+    largest = int(weights.data[top]) // common
+    if (weights.data[of_rest] % largest).any():
         return None
     one = scipy.sparse.coo_array(
-        (whole.data[of_one] // common, (first[of_one], third[of_one])), shape=(sums, cells)
+        (weights.data[of_one] // common, (first[of_one], third[of_one])), shape=(sums, cells)
     )
     rest = scipy.sparse.coo_array(
-        (whole.data[of_rest] // largest, (second[of_rest], fourth[of_rest])), shape=others
+        (weights.data[of_rest] // largest, (second[of_rest], fourth[of_rest])), shape=others
     )
-    is_whole = (scipy.sparse.kron(one, rest, format="csr") != scipy.sparse.csr_array(whole)).nnz == 0
+    is_whole = (scipy.sparse.kron(one, rest, format="csr") != scipy.sparse.csr_array(weights)).nnz == 0
     return (one, rest) if is_whole else None
 
 

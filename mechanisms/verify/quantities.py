@@ -17,7 +17,7 @@ from mechanisms.domain import Domain
 from mechanisms.selection import SelectionPlan
 from mechanisms.verify import chart_answers
 from mechanisms.verify.bundle import MARGINS, Bundle
-from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
+from mechanisms.verify.chart_orders import MOST_BESIDE, most_shown
 from mechanisms.verify.chart_series import numbers_of_steps
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
@@ -108,7 +108,7 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _whole_loss(own: Quantities) -> list[float]:
+def _disclosed_losses(own: Quantities) -> list[float]:
     """Its own, and the one that is disclosed with what a choice of values cost before, which `fields` derives."""
     disclosed = own.release.get(DISCLOSED, {})
     amounts = (_number(disclosed.get(name)) for name in ("epsilon", "rho"))
@@ -141,10 +141,10 @@ def _sizes(own: Quantities) -> list[int]:
     return [size - left_out for size in shape for left_out in (0, 1, 2)]
 
 
-def _drawn_values(own: Quantities) -> list[int]:
+def _shown_values(own: Quantities) -> list[int]:
     """How many of the values of a column are drawn where the largest are, alone or for each value of others."""
     sizes = sorted({1, *_sizes(own)})
-    return [most_drawn(first * second) for first in sizes for second in sizes]
+    return [most_shown(first * second) for first in sizes for second in sizes]
 
 
 def _groups(own: Quantities) -> list[float]:
@@ -152,7 +152,7 @@ def _groups(own: Quantities) -> list[float]:
     return [len(own.tables["totals"]) / len(own.plan["columns"])] if "totals" in own.tables else []
 
 
-def _drawn(own: Quantities) -> Iterable[float]:
+def _shown_totals(own: Quantities) -> Iterable[float]:
     return range(len(own.tables.get("totals", ())) + 1)
 
 
@@ -190,7 +190,7 @@ def _step_parts(own: Quantities) -> list[int]:
     return [part for step in steps for part in (step.numerator, step.denominator)]
 
 
-def _most(own: Quantities, place: str) -> list[float]:
+def _largest(own: Quantities, place: str) -> list[float]:
     values = own.column(place)
     return [np.nanmax(values)] if len(values) else []
 
@@ -217,7 +217,7 @@ def _date(own: Quantities) -> str:
     return str(own.release.get("measured_at") or own.release["last_published_at"])
 
 
-def _kept_columns(own: Quantities) -> list[float]:
+def _shown_columns(own: Quantities) -> list[float]:
     """Those that rows have, of which one of codes has its words beside it."""
     return [float(own.plan.get("keep") or len(own.plan["domain"]))] if "synthetic" in own.tables else []
 
@@ -254,7 +254,7 @@ def _lines(own: Quantities, stem: str) -> list[float]:
 
 
 _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
-    "whole loss": _whole_loss,
+    "whole loss": _disclosed_losses,
     "factor": lambda own: factor_shown(Loss.from_json(own.plan["loss"])),
     "max_rows": lambda own: [float(own.plan["loss"]["max_rows"])],
     "people": _people,
@@ -263,11 +263,11 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "bounds": lambda own: [*own.named("lower", "upper"), *_step_ends(own)],
     "steps": lambda own: own.named("step"),
     "step parts": _step_parts,
-    "drawn": _drawn,
+    "drawn": _shown_totals,
     "groups": _groups,
     "equal steps": lambda own: numbers_of_steps(own.tables["density"]) if "density" in own.tables else [],
     "sizes": _sizes,
-    "drawn values": lambda own: [*_drawn_values(own), *range(1, MOST_BESIDE + 1)],
+    "drawn values": lambda own: [*_shown_values(own), *range(1, MOST_BESIDE + 1)],
     "everyone": lambda own: own.derived.people,
     "everyone's margin": lambda own: own.derived.margins,
     "most of a column": lambda own: own.derived.column_sums,
@@ -277,7 +277,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "characteristics": lambda own: [float(len(own.plan["columns"]))],
     "day": lambda own: [float(_date(own)[8:10])],
     "year": lambda own: [float(_date(own)[:4])],
-    "columns": _kept_columns,
+    "columns": _shown_columns,
     "times measured": _times_measured,
     "variances": lambda own: [] if own.derived.components is None else own.derived.components.variances,
     "components": lambda own: range(1, len(own.of("variances")) + 1),
@@ -301,7 +301,7 @@ _BY_PLACE: dict[str, Callable[[Quantities, str], Iterable[float]]] = {
     "plan": _leaf,
     "lines": _lines,
     "column": lambda own, place: own.column(place),
-    "most": _most,
+    "most": _largest,
     "scale": lambda own, place: [
         *own.column(place),
         *([] if np.nanmax(own.column(place), initial=0.0) > 0 else [1.0]),

@@ -38,7 +38,7 @@ def check(content: bytes, *keys: str) -> Finding:
             return Finding(WHAT, State.FAILED, "it says nothing of an erasure, so it is no receipt")
     except (AttributeError, KeyError, TypeError, ValueError):
         return changed
-    found = signature.found(changed, document, text, *keys)
+    found = signature.verified(changed, document, text, *keys)
     if keys or found.state is not State.HOLDS:
         return found
     # The signature is all that a receipt has to show: by whose key it is nobody has compared.

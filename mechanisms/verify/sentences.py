@@ -105,7 +105,7 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     *_AT_BOUND,
     ("below #, and # or above", "bounds", "bounds"),
     ("# or below, and # or above", "bounds", "bounds"),
-    *((f"{said}{end}", "bounds") for said in ("below #", "# or below", "# or above") for end in (";", ")")),
+    *((f"{words}{end}", "bounds") for words in ("below #", "# or below", "# or above") for end in (";", ")")),
     ("Below #", "bounds"),
     ("At # or above", "bounds"),
     ("At # or below", "bounds"),

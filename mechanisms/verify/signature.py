@@ -34,10 +34,10 @@ def check(bundle: Bundle, *keys: str) -> Finding:
     # What stands beside them, or is written otherwise, was signed by nobody.
     if not isinstance(signed, dict) or bundle.content(SIGNATURE) != as_written(_signed_parts(signed)):
         return changed
-    return found(changed, signed, signed_text(bundle.digest(RELEASE)), *keys)
+    return verified(changed, signed, signed_text(bundle.digest(RELEASE)), *keys)
 
 
-def found(changed: Finding, signed: JsonObject, text: bytes, *keys: str) -> Finding:
+def verified(changed: Finding, signed: JsonObject, text: bytes, *keys: str) -> Finding:
     """Whether `signed`, with "key" and "signature", signs the text, by one of the keys if there are any.
 
     changed: what is found otherwise.

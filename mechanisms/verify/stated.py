@@ -8,7 +8,7 @@ from typing import Any
 from mechanisms.accounting import Definition, Loss
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.json_values import same
+from mechanisms.verify.json_values import is_same
 
 WHAT = "promise"
 # A statement may speak of other releases after its own loss, and of nothing before. Losses are written alike in every
@@ -38,7 +38,7 @@ def _fault_of_protection(protects: Any, loss: Loss) -> str:
     if not isinstance(protects, dict):
         return "release.json does not say whom it protects"
     return next(
-        (f"another {name} than the plan's" for name in own if not same(protects.get(name), own[name])), ""
+        (f"another {name} than the plan's" for name in own if not is_same(protects.get(name), own[name])), ""
     )
 
 
@@ -50,5 +50,7 @@ def _fault_of_statement(statement: Any, loss: Loss) -> str:
     if first is None:
         return "the statement names no loss"
     return (
-        "" if same(first.group(), str(loss)) else f"the statement says {first.group()}, and the plan {loss}"
+        ""
+        if is_same(first.group(), str(loss))
+        else f"the statement says {first.group()}, and the plan {loss}"
     )

@@ -36,9 +36,9 @@ NAMED = ("column", "statistic", "value", "whose", "group", "reference", "unit")
 NUMBERS = ("estimate", "interval_lower", "interval_upper")
 
 
-def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     """summary.csv, totals.csv, density.csv, the codebook, and the law that release.json states."""
-    plan: SummaryPlan = found.stated
+    plan: SummaryPlan = planned.stated
     told = estimates(plan, bundle.measurement)
     lines = list(in_files(plan, told))
     yield csv_file.compared(bundle, "summary.csv", _columns(plan, lines, NAMED))
@@ -63,15 +63,15 @@ def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) 
     }
 
 
-def _density(plan: SummaryPlan, told: Summary) -> dict[str, ColumnValues]:
+def _density(plan: SummaryPlan, summary: Summary) -> dict[str, ColumnValues]:
     """The shares of each cell, of each group and of everybody; of a group that may have nobody if determined."""
     names = Headers.of(plan.domain).columns
     groups = [label for a in plan.groups.attributes for label in written(a, a.labels()) if plan.rows > 1]
     whose = [*((GROUP, label) for label in groups), (EVERYBODY, "")]
-    empty = np.array([may_be_empty(told, each, row) for row, (each, _label) in enumerate(whose)])
+    empty = np.array([may_be_empty(summary, each, row) for row, (each, _label) in enumerate(whose)])
     labels: list[tuple[str, ...]] = []
     ends, shares = [], []
-    for attribute, own in zip(plan.columns, told.columns, strict=True):
+    for attribute, own in zip(plan.columns, summary.columns, strict=True):
         if isinstance(own, NumberEstimates):
             edges, told_shares = own.steps.edges, own.steps.shares
             parts = np.stack([told_shares.estimate, told_shares.lower, told_shares.upper], axis=2)

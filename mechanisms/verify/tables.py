@@ -11,7 +11,7 @@ from mechanisms import registry
 from mechanisms.domain import MISSING_LABEL, Domain
 from mechanisms.matrix.mechanism import QueryResult
 from mechanisms.matrix.query_columns import query_columns, query_frame
-from mechanisms.moments.estimates import ColumnEstimates, Interval, by_groups, together
+from mechanisms.moments.estimates import ColumnEstimates, Interval, added_up, by_groups
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
@@ -33,10 +33,10 @@ MOST_ROWS = 2_000_000
 ENDS = ("", "_lower", "_upper")
 
 
-def check(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     """One finding a file that can be made again."""
     try:
-        yield from CHECKERS[bundle.release["product"]](bundle, found)
+        yield from CHECKERS[bundle.release["product"]](bundle, planned)
     except (LookupError, TypeError, ValueError) as fault:
         yield Finding(
             "numbers", State.FAILED, f"the measurement does not fit the plan ({type(fault).__name__})"
@@ -78,8 +78,8 @@ def _rows(bundle: Bundle, domain: Domain, counts: np.ndarray, within_bins: str) 
     return Finding.of(ROWS, fault, f"{rows:,} rows are those that the measurement's digest draws")
 
 
-def _histogram(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan = found.stated
+def _histogram(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
+    plan = planned.stated
     result = registry.mechanism(plan.mechanism).reconstruct(plan, Measurement(bundle.measurement))
     half = plan.half_width if result.half_width is None else result.half_width
     blank: ColumnValues = texts([""] * plan.domain.size)
@@ -102,11 +102,11 @@ def _chosen_method(bundle: Bundle, method: str | None) -> Finding:
     return Finding.of("method", fault, f"{method or bundle.release['plan']['mechanism']}")
 
 
-def _queries(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, values = found.stated, Measurement(bundle.measurement)
+def _queries(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
+    plan, values = planned.stated, Measurement(bundle.measurement)
     method, within = registry.query_mechanism(plan.mechanism), 0.0
     result: QueryResult | None
-    if found.again is not None:
+    if planned.again is not None:
         result = method.reconstruct(plan, values)
     elif (result := strategy.result(bundle, plan)) is not None:
         within = ROUNDED
@@ -157,12 +157,12 @@ def _cells(
     yield _rows(bundle, domain, count, SMOOTH)
 
 
-def _means(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, sums = found.stated, bundle.measurement
+def _means(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
+    plan, sums = planned.stated, bundle.measurement
     yield csv_file.compared(
         bundle, "totals.csv", _statistics(plan, by_groups(plan, sums), _labels(plan.groups))
     )
-    if in_all := together(plan, sums):
+    if in_all := added_up(plan, sums):
         yield csv_file.compared(bundle, "in_all.csv", _statistics(plan, in_all, {}))
     if plan.groups.attributes:
         yield _codebook(bundle, plan.groups)
@@ -206,8 +206,8 @@ def _by_name(own: ColumnEstimates) -> dict[str, Interval | None]:
     }
 
 
-def _selection(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    picked, plan = bundle.measurement, found.stated
+def _selection(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
+    picked, plan = bundle.measurement, planned.stated
     distinct = len(set(picked.tolist())) == plan.picks == picked.size
     if not distinct or not ((picked >= 0) & (picked < len(plan.candidates))).all():
         yield Finding("choice", State.FAILED, "what was measured is no choice among the candidates")
@@ -248,8 +248,8 @@ def _fault_of_choice(table: pd.DataFrame, chosen: list[str], *, labelled: bool) 
     return f"choice {other} is another one" if (other := next(others, 0)) else ""
 
 
-def _response(bundle: Bundle, found: Planned) -> Iterator[Finding]:
-    plan, reports = found.stated, bundle.measurement
+def _response(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
+    plan, reports = planned.stated, bundle.measurement
     method = registry.response(plan.mechanism)
     estimate = method.estimate(plan, Measurement(reports))
     labels = _stated_labels(bundle, plan.categories)
@@ -285,11 +285,11 @@ def _stated_labels(bundle: Bundle, categories: int) -> dict[str, np.ndarray]:
     return columns
 
 
-def _stream(bundle: Bundle, found: Planned) -> Iterator[Finding]:
+def _stream(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     table = csv_file.read(bundle, series.NAME)
-    yield series.periods(found.stated, table, bundle.release["periods"])
+    yield series.periods(planned.stated, table, bundle.release["periods"])
     yield csv_file.compared(
-        bundle, series.NAME, series.columns(found.stated, table, bundle.release), "its running counts"
+        bundle, series.NAME, series.columns(planned.stated, table, bundle.release), "its running counts"
     )
 
 

@@ -93,8 +93,8 @@ def check(bundle: Bundle) -> Iterator[Finding]:
         return
     for name in names:
         yield texts.finding(name)
-    yield texts.said("statement", str(bundle.release.get("statement", "")))
-    yield texts.said("descriptions", _descriptions(bundle))
+    yield texts.text_finding("statement", str(bundle.release.get("statement", "")))
+    yield texts.text_finding("descriptions", _descriptions(bundle))
 
 
 class _Texts:
@@ -149,12 +149,12 @@ class _Texts:
             beside += Compared(0, tuple(self._not_repeated(shown)))
         return self._finding_of(name, shown, beside)
 
-    def said(self, name: str, text: str) -> Finding:
+    def text_finding(self, name: str, text: str) -> Finding:
         """Of a text that is no file."""
         return self._finding_of(name, text, self._foreign(text))
 
-    def _finding_of(self, name: str, text: str, beside: Compared) -> Finding:
-        """beside: what was seen of the numbers of its tables, and in another language."""
+    def _finding_of(self, name: str, text: str, compared: Compared) -> Finding:
+        """compared: what was seen of the numbers of its tables, and in another language."""
         text = self._without_repeated(text)
         places = sentences.placed(text, self._quantities)
         every = {match.start(): match[0] for match in SHOWN.finditer(text)}
@@ -162,7 +162,7 @@ class _Texts:
         others = tuple(dict.fromkeys(number for place, number in every.items() if place not in places))
         wrong += tuple(self._in_words(text, SHOWN))
         unknown = tuple(number for number in others if not self._known.has(number))
-        seen = beside + Compared(len(places), wrong)
+        seen = compared + Compared(len(places), wrong)
         if unknown and not seen.strange:
             named = _named(unknown)
             text = (
@@ -276,20 +276,22 @@ class _Texts:
             *strategy.sets_of(self._bundle),
         }
         labels |= {label.replace("_", " ").strip() for label in labels}  # as readers are shown names
-        series = ChartSeries(own, labels, self._weights(), self._drawn())
+        series = ChartSeries(own, labels, self._weights(), self._charted())
         series.axes |= {(1.0, float(number)) for number in self._quantities.answers}
         return series
 
-    def _drawn(self) -> Iterator[np.ndarray]:
+    def _charted(self) -> Iterator[np.ndarray]:
         """What a chart picks or adds up itself: some of many answers, shares of a summary, counts of many columns."""
         if (plan := self._quantities.derived.queries) is not None:
-            yield from chart_answers.drawn(self._bundle, plan)
+            yield from chart_answers.shown_numbers(self._bundle, plan)
             yield from self._quantities.derived.factors.shares
         if "summary" in self._quantities.tables:
-            yield from chart_shares.drawn(self._quantities.tables["summary"])
+            yield from chart_shares.shown_numbers(self._quantities.tables["summary"])
         noisy = self._quantities.noisy_counts
         if len(noisy):
-            for own in chart_panels.drawn(Domain.from_json(self._bundle.release["plan"]["domain"]), noisy):
+            for own in chart_panels.shown_numbers(
+                Domain.from_json(self._bundle.release["plan"]["domain"]), noisy
+            ):
                 yield own
                 for reach in self._quantities.derived.reaches:
                     yield from (own - reach, own + reach)

@@ -170,7 +170,7 @@ def count_postgres(told: tuple[int, str, str, str], domain: Domain) -> np.ndarra
         user=user,
         credential="benchmark",
         seconds=LIMIT_SECONDS,
-        encryption=Connection.Encryption.NONE,
+        encryption="disable",
     )
     return counted_elsewhere(SharedTable(connection=connection, title="People", table="people"), domain)
 
@@ -214,7 +214,7 @@ def spark_connection(port: int) -> Any:
         port=port,
         credential="benchmark",
         seconds=LIMIT_SECONDS,
-        encryption=Connection.Encryption.NONE,
+        encryption="disable",
     )
 
 
@@ -258,15 +258,15 @@ def count_clickhouse(port: int, domain: Domain) -> np.ndarray:
         user="reader",
         credential="benchmark",
         seconds=LIMIT_SECONDS,
-        encryption=Connection.Encryption.NONE,
+        encryption="disable",
     )
     return counted_elsewhere(SharedTable(connection=connection, title="People", table="people"), domain)
 
 
 def counted_elsewhere(table: Any, domain: Domain) -> np.ndarray:
     """As a release of a connected table is counted."""
+    from dpportal.tables.connections import counting
     from dpportal.tables.meaning.parse_options import ReadOptions
-    from dpportal.tables.pushdown import counting
 
     schema = counting.look(table)
     wanted = counting.CountRequest(table, schema.identity, schema.types, schema.definition)
@@ -304,8 +304,8 @@ def measured(count: Callable[[Any, Domain], np.ndarray], told: Any, domain: Doma
     import django
 
     django.setup()
-    from dpportal.tables.connections.faults import SourceFault
-    from dpportal.tables.pushdown import counting  # noqa: F401 loaded before the clock starts
+    from dpportal.tables.connections import counting  # noqa: F401 loaded before the clock starts
+    from dpportal.tables.faults import SourceFault
 
     before, start = bytes_read(), time.perf_counter()
     try:

@@ -69,8 +69,8 @@ CLIENT = "dpportal.api.dpclient"
 # for those that `FOR_CURATORS` names.
 WITHOUT_RECORDS = _words(
     """
-    cannot_count comparison_name described_files erase folder is_whole keep_comparison keep_counts options_of persons_of
-    piece remote_schema seal take_in waiting_lines
+    cannot_count comparison_name described_files erase folder is_intact keep_comparison keep_counts options_of
+    persons_of piece remote_schema seal take_in waiting_lines
     """
 )
 # What the curator alone is shown, or what an upload is read into, with the modules that ask for it.

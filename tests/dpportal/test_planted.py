@@ -113,6 +113,8 @@ IMPORTS = [
         "from dpportal.tables.engines import protocol",
         "engines.protocol",
     ),
+    ("tables", "dpportal.tables.engines.registry", "import dpportal.tables.connections.admin", "admin"),
+    ("tables", "dpportal.tables.meaning.dates", "from dpportal.tables import facts", "tables.facts"),
     ("ledger", "dpportal.budgets.admin", "from dpportal.budgets.writing import writing", "budgets.writing"),
     (
         "records",

@@ -15,9 +15,8 @@ from dpportal.accounts.factors import passkeys, proof, recovery, rules, totp
 from dpportal.accounts.factors.overview import Factors, has_any
 from dpportal.accounts.factors.passkeys import PasskeyError
 from dpportal.accounts.forms import CodeForm, PasskeyForm, SecondFactorRuleForm
-from dpportal.accounts.models import Role
+from dpportal.accounts.models import ProviderIdentity, Role
 from dpportal.accounts.permissions import administrator_required, current_user
-from dpportal.accounts.provider import linking
 from dpportal.accounts.recent_sign_in import recent_sign_in_required
 from dpportal.accounts.sign_ins import How
 
@@ -33,8 +32,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "is_missing": rules.is_missing(request),
         "passkeys_can_be_used": passkeys.can_be_used(request),
         "provider": settings.IDENTITY_PROVIDER,
-        "identity": linking.identity_of(person),
-        "can_unlink": linking.can_unlink(person),
+        "identity": ProviderIdentity.of(person),
     }
     return render(request, "accounts/factors.html", context)
 

@@ -33,7 +33,7 @@ def person_of(claims: Claims, provider: IdentityProvider) -> User:
             )
         )
     newcomer = ProviderIdentity(issuer=provider.issuer, subject=subject)
-    person = identity.person if identity else _new(claims, role, newcomer)
+    person = identity.person if identity else _create_person(claims, role, newcomer)
     if not person.is_active:
         raise ProviderError(_("This account is switched off. Ask an administrator to open it again."))
     people.take_role(person, role)
@@ -47,7 +47,7 @@ def role_in(claims: Claims, provider: IdentityProvider) -> str | None:
     return provider.role_of(_texts(claims.get(provider.claim)))
 
 
-def _new(claims: Claims, role: str, identity: ProviderIdentity) -> User:
+def _create_person(claims: Claims, role: str, identity: ProviderIdentity) -> User:
     name = str(claims.get("preferred_username") or claims.get("email") or identity.subject)
     person = User(username=name, role=role, email=_verified_address(claims))
     try:

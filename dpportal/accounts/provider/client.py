@@ -33,7 +33,7 @@ def to_provider(request: HttpRequest, provider: IdentityProvider) -> HttpRespons
     back = request.build_absolute_uri(reverse("accounts:provider_answer"))
     if not request.user.is_authenticated:
         request.session.set_expiry(600)
-    answer: HttpResponse = _asked(lambda: _trusted(provider).authorize_redirect(request, back))
+    answer: HttpResponse = _answer_of(lambda: _trusted(provider).authorize_redirect(request, back))
     return answer
 
 
@@ -43,7 +43,7 @@ def claims_of(request: HttpRequest, provider: IdentityProvider) -> Claims:
     Raises ProviderError.
     """
     request.session.get("_")  # read before other threads do, which have no connection to the database
-    return _asked(lambda: _exchanged(request, provider))
+    return _answer_of(lambda: _exchanged(request, provider))
 
 
 def subject_of(claims: Claims) -> str:
@@ -94,7 +94,7 @@ def _client(provider: IdentityProvider) -> DjangoOAuth2App:
     )
 
 
-def _asked(question: Callable[[], T]) -> T:
+def _answer_of(question: Callable[[], T]) -> T:
     """What a question to the provider gives, asked where it keeps few threads waiting. Raises ProviderError."""
     import requests
     from authlib.common.errors import AuthlibBaseError

@@ -17,11 +17,6 @@ from dpportal.accounts.sign_ins import How
 from dpportal.platform.identity_provider import IdentityProvider
 
 
-def identity_of(person: User) -> ProviderIdentity | None:
-    """Who the person is at the provider; None where nothing is linked."""
-    return ProviderIdentity.objects.filter(person=person).first()
-
-
 def link(person: User, claims: Claims, provider: IdentityProvider) -> None:
     """Have the person sign in by the provider, too. Raises ProviderError.
 
@@ -45,22 +40,16 @@ def link(person: User, claims: Claims, provider: IdentityProvider) -> None:
         ) from None
 
 
-def can_unlink(person: User) -> bool:
-    """Whether the person could still sign in: by a password, since not every passkey opens without one."""
-    return person.has_usable_password()
-
-
 @transaction.atomic
 def unlink(person: User) -> bool:
     """Forget who the person is at the provider, and end the sessions that began there. Returns whether it did."""
-    locked = User.objects.select_for_update().get(pk=person.pk)
-    if not can_unlink(locked):
+    identity = ProviderIdentity.of(User.objects.select_for_update().get(pk=person.pk))
+    if identity is None or not identity.can_be_removed:
         return False
-    removed, _by_model = ProviderIdentity.objects.filter(person=person).delete()
-    if removed:
-        person.sessions.filter(how=How.PROVIDER).delete()
-        people.note(person, person, people.UNLINKED)
-    return bool(removed)
+    identity.delete()
+    person.sessions.filter(how=How.PROVIDER).delete()
+    people.note(person, person, people.UNLINKED)
+    return True
 
 
 def _other_role(person: User, role: str | None) -> str:

@@ -48,7 +48,7 @@ class Connection:
         self,
         method: str,
         path: str,
-        said: Mapping[str, Any] | None = None,
+        payload: Mapping[str, Any] | None = None,
         *,
         key: str | None = None,
         **query: object,
@@ -58,8 +58,8 @@ class Connection:
         key: a random UUID, with which the same request is done once.
         """
         options: dict[str, Any] = {"params": {n: str(v) for n, v in query.items() if v is not None}}
-        if said is not None:
-            options["json"] = said
+        if payload is not None:
+            options["json"] = payload
         answer = self.send(method, API + path, key=key, **options)
         return answer.json() if answer.content else None
 

@@ -28,10 +28,10 @@ class Dataset:
         """Such as “stored”."""
         return str(self.facts["state"])
 
-    def _call(self, method: str, path: str, said: Mapping[str, Any] | None = None, **query: Any) -> Facts:
+    def _call(self, method: str, path: str, payload: Mapping[str, Any] | None = None, **query: Any) -> Facts:
         """path: below its own address."""
         below = f"{self._path}/{path}" if path else self._path
-        facts: Facts = self.connection.call(method, below, said, **query)
+        facts: Facts = self.connection.call(method, below, payload, **query)
         return facts
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> Dataset:
@@ -93,13 +93,13 @@ class Dataset:
         """What is written of it for everyone, under which `licence`, and whether they see it: `shown`."""
         return self._call("GET", "description")
 
-    def describe(self, **said: Any) -> Facts:
+    def describe(self, **payload: Any) -> Facts:
         """Say what everyone may know: `text`, `keywords`, `place`, `first`, `last`, `publisher`, `contact`, `licence`.
 
         licence: such as “CC-BY-4.0”. What is left out stays; nobody else sees any of it before `shown=True`. Raises
         PortalError.
         """
-        return self._call("PATCH", "description", said)
+        return self._call("PATCH", "description", payload)
 
     def shares(self) -> list[Facts]:
         """With whom it is shared: `id`, `person`, `right`."""
@@ -210,11 +210,11 @@ class Dataset:
         return Release(self.connection, facts)
 
     def draft_running_count(
-        self, name: str, *, amount: str, key: str | None = None, **said: Any
+        self, name: str, *, amount: str, key: str | None = None, **payload: Any
     ) -> RunningCount:
         """Draft a running count; nothing is spent. Raises PortalError.
 
-        said: what the steps of its wizard ask, such as `step`, `first_day`, `horizon`, `column` with `mode`.
+        payload: what the steps of its wizard ask, such as `step`, `first_day`, `horizon`, `column` with `mode`.
         """
-        chosen = {"dataset": self.id, "name": name, "amount": amount, **said}
+        chosen = {"dataset": self.id, "name": name, "amount": amount, **payload}
         return RunningCount(self.connection, self.connection.call("POST", "/streams", chosen, key=key))

@@ -60,7 +60,7 @@ class Portal:
         self, file: uploading.Content, file_name: str, name: str, key: str | None, options: Mapping[str, str]
     ) -> Dataset:
         said = {"filename": file_name, "name": name, **options}
-        facts = uploading.upload(self.connection, file, key=key or str(uuid4()), said=said)
+        facts = uploading.upload(self.connection, file, key=key or str(uuid4()), payload=said)
         return Dataset(self.connection, facts).wait()
 
     def dataset(self, dataset_id: str) -> Dataset:
@@ -72,12 +72,12 @@ class Portal:
         items = self.connection.call("GET", "/datasets")["items"]
         return [Dataset(self.connection, facts) for facts in items]
 
-    def begin_counted(self, name: str, **said: Any) -> Dataset:
+    def begin_counted(self, name: str, **payload: Any) -> Dataset:
         """A dataset without a table, of people whom their curator counts, for running counts. Raises PortalError.
 
-        said: such as `neighbours`, `max_rows` with `person`, `column` with `values`.
+        payload: such as `neighbours`, `max_rows` with `person`, `column` with `values`.
         """
-        return Dataset(self.connection, self.request("POST", "/datasets/counted", {"name": name, **said}))
+        return Dataset(self.connection, self.request("POST", "/datasets/counted", {"name": name, **payload}))
 
     def offered_tables(self) -> list[Facts]:
         """The tables in other databases that administrators offer: `id` and `title`."""
@@ -122,16 +122,16 @@ class Portal:
         self,
         method: str,
         path: str,
-        said: Mapping[str, Any] | None = None,
+        payload: Mapping[str, Any] | None = None,
         *,
         key: str | None = None,
         **query: object,
     ) -> Any:
         """What the API answers to any request that its description has; None to one without an answer.
 
-        path: below /api/v1, such as "/webhooks". said: the body. key: see the class. Raises PortalError.
+        path: below /api/v1, such as "/webhooks". payload: the body. key: see the class. Raises PortalError.
         """
-        return self.connection.call(method, path, said, key=key, **query)
+        return self.connection.call(method, path, payload, key=key, **query)
 
     def published(self, publication_id: str, *, seconds: float = FILES_SECONDS) -> Published:
         """What is published, by its id. seconds: as `read` has it."""

@@ -24,12 +24,12 @@ PIECE_TYPE = "application/offset+octet-stream"
 Content = BufferedReader | BytesIO
 
 
-def upload(connection: Connection, file: Content, *, key: str, said: Mapping[str, str]) -> Facts:
+def upload(connection: Connection, file: Content, *, key: str, payload: Mapping[str, str]) -> Facts:
     """Send a file, and return what the API says of its dataset. Raises PortalError, and httpx.TransportError.
 
-    key: a random UUID, with which the same file is sent once. said: its name and how it is read, by name.
+    key: a random UUID, with which the same file is sent once. payload: its name and how it is read, by name.
     """
-    sending = _Upload(connection, file, key, said)
+    sending = _Upload(connection, file, key, payload)
     breaks, furthest = 0, -1
     while sending.dataset is None:
         try:
@@ -48,12 +48,12 @@ def upload(connection: Connection, file: Content, *, key: str, said: Mapping[str
 class _Upload:
     """How far it is, as the portal said last. is_lost: whether the portal has to be asked first."""
 
-    def __init__(self, connection: Connection, file: Content, key: str, said: Mapping[str, str]) -> None:
+    def __init__(self, connection: Connection, file: Content, key: str, payload: Mapping[str, str]) -> None:
         self.connection, self.file, self.key = connection, file, key
         self.address, self.offset, self.is_lost = "", 0, True
         self.dataset: Facts | None = None
         file.seek(0)  # the same file may have been sent before
-        self._said = {**said, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+        self._said = {**payload, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
         self._size = file.seek(0, os.SEEK_END)
 
     def go_on(self) -> None:

@@ -50,7 +50,7 @@ def read(text: str) -> Json:
 
 
 def _entry(name: str, lines: list[dict[str, str]]) -> Json:
-    facts = {fact: _one(name, lines, fact) for fact in FACTS}
+    facts = {fact: _single_fact(name, lines, fact) for fact in FACTS}
     kind = facts["kind"].lower() or "categorical"
     if kind not in KINDS:
         text = _("“%(name)s”: the kind in a CSV codebook is one of %(kinds)s.")
@@ -59,7 +59,7 @@ def _entry(name: str, lines: list[dict[str, str]]) -> Json:
         entry = _of_kind(kind, lines, facts)
         entry |= {"missing_cell": True} if facts["missing"].lower() == YES else {}
         entry |= {"title": facts["title"]} if facts["title"] else {}
-        entry |= _others(name, entry, facts["others"])
+        entry |= _undeclared_values(name, entry, facts["others"])
     except (ValueError, ArithmeticError):
         text = _(
             "“%(name)s”: write limits and steps as numbers, days as 2020-12-31, several steps with blanks between "
@@ -74,7 +74,7 @@ def _entry(name: str, lines: list[dict[str, str]]) -> Json:
     return {**entry, FILLED: True} if YES in marks else entry
 
 
-def _one(name: str, lines: list[dict[str, str]], fact: str) -> str:
+def _single_fact(name: str, lines: list[dict[str, str]], fact: str) -> str:
     """What the lines of a column say of it, each the same or nothing."""
     said = {line.get(fact, "") for line in lines} - {""}
     if len(said) > 1:
@@ -110,7 +110,7 @@ def _divided(kind: str, steps: list[float]) -> Json:
     return {"width" if kind == "integer" else "step": steps[0]} if steps else {}
 
 
-def _others(name: str, entry: Json, others: str) -> Json:
+def _undeclared_values(name: str, entry: Json, others: str) -> Json:
     """What becomes of a value that is not declared, other than a cell of its own. Raises ValueError for no label."""
     if not others:
         return {}

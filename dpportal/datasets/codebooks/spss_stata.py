@@ -53,7 +53,7 @@ def _labelled(about: metadata_container) -> Json:
     absent = {name: _is_missing(ranges) for name, ranges in (about.missing_ranges or {}).items()}
     entries = {}
     for name, labels in about.variable_value_labels.items():
-        missing = absent.get(name, _never)
+        missing = absent.get(name, _is_never_missing)
         present = {_written(value): str(word).strip() for value, word in labels.items() if not missing(value)}
         is_scale = about.variable_measure.get(name) == "scale"
         if present:
@@ -71,7 +71,7 @@ def _entry(labels: dict[str, str]) -> Json:
     return {"kind": "categorical", "values": list(labels), "words": words, "as_numbers": numbers}
 
 
-def _never(_value: str | float) -> bool:
+def _is_never_missing(_value: str | float) -> bool:
     return False
 
 

@@ -29,14 +29,14 @@ SMALLER = r' <small class="range in-one-line">\1</small>'
 @register.filter
 def shown_cells(cells: Iterable[Json]) -> SafeString:
     """The cells of a table's row, as `shown_cell` writes each: a filter, as a page has thousands."""
-    nothing = _nothing()
+    nothing = _empty_cell()
     return mark_safe("".join([_cell(cell, nothing) for cell in cells]))  # noqa: S308 (each is made below)
 
 
 @register.filter
 def shown_rows(rows: Iterable[Json]) -> SafeString:
     """The lines of a table: of each the labels that it begins with, and its cells."""
-    nothing = _nothing()
+    nothing = _empty_cell()
     lines = [
         f"<tr>{_heads(row['labels'])}{''.join([_cell(cell, nothing) for cell in row['cells']])}</tr>"
         for row in rows
@@ -47,7 +47,7 @@ def shown_rows(rows: Iterable[Json]) -> SafeString:
 @register.filter
 def summary_lines(rows: Iterable[Json], has_difference: object) -> SafeString:
     """The lines of a summary's block: of each its label, its picture, its cells, and the difference of two groups."""
-    nothing = _nothing()
+    nothing = _empty_cell()
     return mark_safe("".join([_summary_line(row, bool(has_difference), nothing) for row in rows]))  # noqa: S308 (so)
 
 
@@ -67,10 +67,10 @@ def _summary_line(row: Json, has_difference: bool, nothing: str) -> str:
 @register.filter
 def shown_cell(cell: Json) -> SafeString:
     """A number with its margin; text, sort, and for the curator true and outside."""
-    return mark_safe(_cell(cell, _nothing()))  # noqa: S308 (made below)
+    return mark_safe(_cell(cell, _empty_cell()))  # noqa: S308 (made below)
 
 
-def _nothing() -> str:
+def _empty_cell() -> str:
     """What stands in place of a number; looked up once for all cells of a table."""
     return f'<span class="muted">{escape(_("not determined"))}</span>'
 

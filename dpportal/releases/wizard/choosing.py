@@ -155,9 +155,9 @@ def choose(draft: Release, chosen: Mapping[str, Any]) -> None:
         _require("method", form)
 
 
-def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
+def _refuse_unknown(form: BaseForm, answers: Iterable[str]) -> None:
     """A name that no field has is a mistake, and no wish that is passed over; it is said under that name."""
-    for name in said:
+    for name in answers:
         if name not in form.fields:
             text = _("There is no choice “%(name)s” here. There are: %(names)s.")
             own = name.removeprefix(PARAMETER)
@@ -165,16 +165,16 @@ def _refuse_unknown(form: BaseForm, said: Iterable[str]) -> None:
             form.errors[own] = form.error_class([fault])
 
 
-def _refuse_no_answers(form: BaseForm, said: Mapping[str, object]) -> None:
+def _refuse_no_answers(form: BaseForm, answers: Mapping[str, object]) -> None:
     """What is answered by yes or no is true or false: a page's form would take each text for yes."""
-    for name, value in said.items():
+    for name, value in answers.items():
         if isinstance(form.fields.get(name), BooleanField) and not isinstance(value, bool | None):
             form.errors[name] = form.error_class([_("Send true or false.")])
 
 
-def _refuse_many(form: BaseForm, said: Mapping[str, object]) -> None:
+def _refuse_many(form: BaseForm, answers: Mapping[str, object]) -> None:
     """Of several values for a choice of one a page's form would take the last without a word."""
-    for name, value in said.items():
+    for name, value in answers.items():
         widget = form.fields[name].widget if name in form.fields else None
         takes_many = getattr(widget, "allow_multiple_selected", False)
         if widget and not takes_many and isinstance(value, list | tuple) and len(value) != 1:

@@ -160,7 +160,7 @@ def review(request: HttpRequest, draft: Release) -> HttpResponseBase:
         "cheaper_amount": cheaper_amount(draft, plan),
         "is_smallest": is_smallest(plan),
         "version": version,
-        **confirming.around(by, draft, budget, draft.columns),
+        **confirming.review_context(by, draft, budget, draft.columns),
         **planner_of(draft).offer(plan, draft),
         "database_time": database_time(draft),
         "budget": budget,
@@ -191,7 +191,7 @@ def ask(request: HttpRequest, draft: Release) -> HttpResponseBase:
     except DraftError as error:
         messages.info(request, error.message)
         return redirect(f"releases:{error.step}", draft.pk)
-    return asking.send(request, draft.dataset, prices.of(draft, plan))
+    return asking.send(request, draft.dataset, prices.priced(draft, plan))
 
 
 def _page(

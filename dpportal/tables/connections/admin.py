@@ -22,8 +22,8 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
 from dpportal.platform.two_people import DEFINITIONS
 from dpportal.tables.connections import definition_change, reachability
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import USUAL, Connection, SharedTable
+from dpportal.tables.faults import SourceFault
 
 SharedTableFormSet: TypeAlias = "BaseInlineFormSet[SharedTable, Connection, forms.ModelForm[SharedTable]]"
 

@@ -8,7 +8,8 @@ class ConnectionsConfig(AppConfig):
 
     def ready(self) -> None:
         from dpportal.approvals import acts
-        from dpportal.tables.connections import credentials, definition_change
+        from dpportal.tables.connections import definition_change
+        from dpportal.tables.engines import credentials
 
         acts.declare(definition_change.CHANGE)
         credentials.wrap_all()

@@ -15,7 +15,8 @@ from dpportal.accounts.models import User
 from dpportal.approvals import acts
 from dpportal.history.watched import WatchedManager
 from dpportal.platform.two_people import DEFINITIONS
-from dpportal.tables.connections import credentials
+from dpportal.tables.engines import credentials
+from dpportal.tables.engines.server import Encryption
 
 LONGEST_SECONDS = 3000
 
@@ -27,11 +28,6 @@ class Connection(models.Model):
         POSTGRESQL = "postgresql", "PostgreSQL"
         SPARK = "spark", _("Spark, by Spark Connect")
         CLICKHOUSE = "clickhouse", _("ClickHouse, by HTTP")
-
-    class Encryption(models.TextChoices):
-        VERIFIED = "verify-full", _("encrypted, and the server's certificate is verified")
-        ENCRYPTED = "require", _("encrypted")
-        NONE = "disable", _("not encrypted: on this machine or a trusted network only")
 
     name = models.CharField(_("name"), max_length=80, unique=True)
     kind = models.CharField(
@@ -114,7 +110,7 @@ class Connection(models.Model):
         return self.name
 
     def clean(self) -> None:
-        if self.kind == self.Kind.SPARK and self.encryption == self.Encryption.ENCRYPTED:
+        if self.kind == self.Kind.SPARK and self.encryption == Encryption.ENCRYPTED:
             raise ValidationError({"encryption": _("An encrypted connection to Spark is always verified.")})
         if lacking := [name for name in NEEDED.get(self.kind, ()) if not getattr(self, name)]:
             needs = _("%(engine)s needs this.") % {"engine": self.get_kind_display().partition(",")[0]}

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _, ngettext
 
-from dpportal.tables.connections import credentials, definitions
-from dpportal.tables.connections.engines import engine_of
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
-from dpportal.tables.engines import protocol as engine
+from dpportal.tables.engines import credentials, definitions, protocol as engine
+from dpportal.tables.engines.registry import engine_of
+from dpportal.tables.faults import SourceFault
 
 log = logging.getLogger(__name__)
 # A test that fails takes so long, whatever it fails for.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 
 # By the stable name of what is wrong.
 WORDS: Mapping[str, Promise] = {

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from dpportal.tables.connections.definitions import SourceDefinition
-from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines.definitions import SourceDefinition
+from dpportal.tables.engines.server import Server, ServerTable
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Session(Protocol):
     def relations(self, source: str) -> list[str]:
         """The tables that a reading of the source comes to, however many views lie between."""
 
-    def definition(self, table: SharedTable) -> SourceDefinition:
+    def definition(self, table: ServerTable) -> SourceDefinition:
         """What a table or query is made of now, through all views and functions."""
 
     def counts(self, statement: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -71,8 +71,8 @@ def in_columns(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
 class Engine(Protocol):
     """A module that speaks to an engine."""
 
-    def reading(self, connection: Connection) -> AbstractContextManager[Session]:
+    def reading(self, connection: Server) -> AbstractContextManager[Session]:
         """A session, which ends with the block. Raises SourceFault."""
 
-    def source(self, table: SharedTable) -> str:
+    def source(self, table: ServerTable) -> str:
         """What stands behind FROM, its names quoted; a query as the administrator wrote it."""

@@ -20,7 +20,7 @@ from dpportal.tables.formats.table_writer import TableWriter
 from dpportal.tables.formats.text_sizes import text_bytes, text_lengths
 from dpportal.tables.layout import StoredFields
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
-from dpportal.tables.meaning.proposals import MOST_TEXTS, proposed_columns, proposed_options
+from dpportal.tables.proposals import MOST_TEXTS, proposed_columns, proposed_options
 
 # Of what is read and written together, so that memory holds no more however many rows there are.
 BATCH_ROWS, BATCH_FIELDS, BATCH_BYTES = 122_880, 2**21, 2**25

@@ -50,10 +50,10 @@ from dpportal.tables.formats.row_errors import fits, refuse_broken_record, unrea
 from dpportal.tables.formats.table_cut import Cut, cut_table
 from dpportal.tables.formats.table_writer import TableWriter
 from dpportal.tables.layout import StoredFields, layout, text_name
-from dpportal.tables.meaning.lost_row import names_look_like_a_row
+from dpportal.tables.lost_row import names_look_like_a_row
 from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
-from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
+from dpportal.tables.proposals import proposed_columns, proposed_options
 
 # The engine's usual size; of wide tables fewer, since a writer holds all fields of its rows.
 ROW_GROUP_ROWS, ROW_GROUP_FIELDS = 122_880, 2**22

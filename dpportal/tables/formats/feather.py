@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from dpportal.tables.facts import TableFacts
-from dpportal.tables.formats.reader import Format, Reading
+from typing import TYPE_CHECKING, BinaryIO
+
+from dpportal.tables.formats.reader import Reading
+from dpportal.tables.formats.typed_columns import TypedColumns
+
+if TYPE_CHECKING:
+    from dpportal.tables.formats.arrow_table import Batches
 
 
-class Feather(Format):
+class Feather(TypedColumns):
     """Batches of typed columns as they lie in memory, perhaps compressed; their values mean what Parquet's mean."""
 
     name = "feather"
     titles = ("Feather",)
     endings = (".feather", ".arrow")
     beginning = b"ARROW1\0\0"
+    closing = b"ARROW1"
 
-    def read(self, reading: Reading) -> TableFacts:
-        from dpportal.tables.formats.feather_table import convert_feather
+    def batches(self, file: BinaryIO, reading: Reading) -> Batches:
+        from dpportal.tables.formats.feather_table import open_feather
 
-        return convert_feather(self, reading)
+        return open_feather(file, reading)

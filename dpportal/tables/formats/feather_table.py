@@ -10,10 +10,9 @@ import pyarrow.dataset as ds
 import pyarrow.ipc
 
 from dpportal.platform.sealed_files import size_of
-from dpportal.tables.facts import TableFacts
-from dpportal.tables.formats.arrow_table import BATCH_ROWS, Batches, convert_batches, without_views
+from dpportal.tables.formats.arrow_table import BATCH_ROWS, Batches, without_views
 from dpportal.tables.formats.column_files import ColumnFiles
-from dpportal.tables.formats.reader import Format, Reading
+from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.unchecked_batches import checked
 
 # Bytes of the file for each of its batches from which on it is read by columns. Some programs write a table of any
@@ -21,13 +20,8 @@ from dpportal.tables.formats.unchecked_batches import checked
 LONG_BATCH_BYTES, PIECE_ROWS = 2**26, BATCH_ROWS // 8
 
 
-def convert_feather(known: Format, reading: Reading) -> TableFacts:
-    """Store a Feather file's flat columns. Raises UploadFault as `convert_batches`."""
-    with reading.source.open("rb") as file:
-        return convert_batches(known, reading, lambda: _opened(file, reading))
-
-
-def _opened(file: BinaryIO, reading: Reading) -> Batches:
+def open_feather(file: BinaryIO, reading: Reading) -> Batches:
+    """Its columns, and its rows in batches. Raises ArrowInvalid for a damaged file."""
     reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(use_threads=False))
     is_long = size_of(reading.source) > LONG_BATCH_BYTES * reader.num_record_batches
     batches = _by_columns(file, reader.schema, reading) if is_long else _batches(reader)

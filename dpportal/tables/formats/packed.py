@@ -17,6 +17,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from dpportal.platform.sealed_files import FilePath, size_of
+from dpportal.tables.formats import FORMATS
 from dpportal.tables.formats.archives import END, END_BYTES, IN_LARGE_END, LONGEST_COMMENT
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES
 
@@ -83,16 +84,8 @@ def packed_as(source: FilePath) -> str:
         return "a 7-Zip archive"
     if head.startswith(ZIP_PART) and _ends_as_zip(source, tail, size):
         return "a zip archive or a workbook"
-    for beginning, end, name in (
-        (b"PAR1", b"PAR1", "a Parquet file"),
-        (b"ARROW1\0\0", b"ARROW1", "a Feather file"),
-    ):
-        # The length of what describes the table stands before the last letters; four letters would be far too long.
-        if head.startswith(beginning) and tail.endswith(end) and size > len(beginning + end) + 4:
-            (length,) = struct.unpack("<i", tail[-len(end) - 4 : -len(end)])
-            if 0 < length < size:
-                return name
-    return ""
+    title = next((known.titles[0] for known in FORMATS if known.fills(head, tail, size)), "")
+    return f"a packed table ({title})" if title else ""
 
 
 def _is_stream(source: FilePath, begin: Callable[[], Decompressor], beginning: bytes) -> bool:

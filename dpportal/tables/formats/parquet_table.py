@@ -8,20 +8,18 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpportal.tables.facts import TableFacts
 from dpportal.tables.faults import unfolds_too_far
 from dpportal.tables.formats.arrow_table import (
     BATCH_BYTES,
     BATCH_FIELDS,
     BATCH_ROWS,
     Batches,
-    convert_batches,
     without_views,
 )
 from dpportal.tables.formats.column_files import ColumnFiles, cut
 from dpportal.tables.formats.parquet_pages import first_pages_bytes
 from dpportal.tables.formats.parquet_text import is_text
-from dpportal.tables.formats.reader import Format, Reading
+from dpportal.tables.formats.reader import Reading
 
 READ_BUFFER_BYTES = 1 << 20
 # What a writer's dictionary has, a few times over, and what an index has.
@@ -31,13 +29,8 @@ DICTIONARY_BYTES, INDEX_BYTES = 1 << 22, 4
 PAGES_SHARE = 1 / 4
 
 
-def convert_parquet(known: Format, reading: Reading) -> TableFacts:
-    """Store a Parquet file's flat columns. Raises UploadFault as `convert_batches`."""
-    with reading.source.open("rb") as file:
-        return convert_batches(known, reading, lambda: _opened(file, reading))
-
-
-def _opened(source: BinaryIO, reading: Reading) -> Batches:
+def open_parquet(source: BinaryIO, reading: Reading) -> Batches:
+    """Its columns, and its rows in batches. Raises ArrowInvalid for a damaged file."""
     footer = pq.ParquetFile(source)
     # Shared texts stay dictionaries while they are counted: a few bytes in the file can stand for gigabytes.
     texts = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -51,6 +52,8 @@ class Format(ABC):
     endings: ClassVar[tuple[str, ...]]
     # Bytes with which every file of the format begins; none where nothing tells.
     beginning: ClassVar[bytes] = b""
+    # Bytes with which every file ends, behind four that say how long the description of its table before them is.
+    closing: ClassVar[bytes] = b""
     # Whether a file can hold several tables, of which one has to be chosen.
     has_sheets: ClassVar[bool] = False
     # Whether other lines can stand around a table: titles, several lines of names, notes.
@@ -63,6 +66,18 @@ class Format(ABC):
     def recognises(self, head: bytes, source: FilePath) -> bool:
         """Whether a file is of this format. head: its first bytes. Raises UploadFault if it is, and is damaged."""
         return bool(self.beginning) and head.startswith(self.beginning)
+
+    def fills(self, head: bytes, tail: bytes, size: int) -> bool:
+        """Whether a file is of this format from its first byte to its last, which no row of a text can make it.
+
+        head, tail: its first and last bytes. size: how many there are.
+        """
+        begin, end = self.beginning, self.closing
+        if not (end and head.startswith(begin) and tail.endswith(end) and size > len(begin + end) + 4):
+            return False
+        # Four letters of a text would be far too long.
+        (length,) = struct.unpack("<i", tail[-len(end) - 4 : -len(end)])
+        return bool(0 < length < size)
 
     def look(self, reading: Reading) -> FileLook:
         """The lines with which a file begins and ends, for its curator; of a format without lines none.

@@ -222,7 +222,7 @@ def opened_sheet(reading: Reading, unpacked: Unpacked) -> Iterator[Iterator[tupl
     try:
         with reading.source.open("rb") as opened:
             workbook, reach = Workbook(opened, is_further=reading.is_further), Reach.of(reading)
-            yield _within(_sheet_rows(workbook, unpacked, report, reach.most), reach)
+            yield _limited(_sheet_rows(workbook, unpacked, report, reach.most), reach)
     except UNREADABLE:
         # openpyxl meets a damaged part with whatever error its parsing stumbles over.
         raise damaged("XLSX") from None
@@ -291,7 +291,7 @@ def _write_rows(
         )
 
 
-def _within(rows: Iterator[tuple[int, SheetCells]], reach: Reach) -> Iterator[tuple[int, SheetCells]]:
+def _limited(rows: Iterator[tuple[int, SheetCells]], reach: Reach) -> Iterator[tuple[int, SheetCells]]:
     """The rows, as long as there are no more of them, and of their cells, than a sheet may have."""
     filled_cells = 0
     # A damaged sheet may number many rows alike.

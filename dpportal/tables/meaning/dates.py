@@ -63,14 +63,14 @@ def date_pattern(date_format: str) -> DatePattern:
         "day-first": DatePattern(_numbers(DAY_NUMBER, MONTH_NUMBER), 1, 2, 3, frozenset("mY")),
         "month-first": DatePattern(_numbers(MONTH_NUMBER, DAY_NUMBER), 2, 1, 3, frozenset("mY")),
     }
-    return named.get(date_format) or _own(date_format)
+    return named.get(date_format) or _own_pattern(date_format)
 
 
 def _numbers(first: str, second: str) -> str:
     return f"{first}[./-]{second}[./-]([1-9][0-9]{{3}})(?:{CLOCK})?"
 
 
-def _own(date_format: str) -> DatePattern:
+def _own_pattern(date_format: str) -> DatePattern:
     pattern, letters = "", set()
     groups: dict[str, int] = {}
     place = 0

@@ -130,11 +130,11 @@ def cells(
     attributes: Sequence[Attribute],
     options: ReadOptions,
     persons: Persons | None,
-    beside: Sequence[Expr] = (),
+    further: Sequence[Expr] = (),
 ) -> Select:
     """The cell of each attribute as cell_i, the person, and what is taken from the source beside."""
     dialect = source.dialect
-    rows = valued_rows(source, attributes, options, persons, beside)
+    rows = valued_rows(source, attributes, options, persons, further)
     searches = {
         place: search(a, dialect, numbered("value", place), partial(_search_step, place))
         for place, a in enumerate(attributes)
@@ -153,15 +153,15 @@ def cells(
         cell = cell_of(a, dialect, numbered("value", place), position)
         selected.append(as_numbered(cell, CELL, place))
     whose = [exp.column(PERSON)] if persons else []
-    return exp.select(*selected, *_passed(beside), *whose).from_(rows, copy=False)
+    return exp.select(*selected, *_passed(further), *whose).from_(rows, copy=False)
 
 
 def _search_step(place: int, layer: int) -> Expr:
     return exp.column(f"found_{layer}_{place}")
 
 
-def _passed(beside: Sequence[Expr]) -> list[Expr]:
-    return [exp.column(further.alias_or_name) for further in beside]
+def _passed(further: Sequence[Expr]) -> list[Expr]:
+    return [exp.column(each.alias_or_name) for each in further]
 
 
 def valued_rows(
@@ -169,21 +169,21 @@ def valued_rows(
     attributes: Sequence[Attribute],
     options: ReadOptions,
     persons: Persons | None,
-    beside: Sequence[Expr] = (),
+    further: Sequence[Expr] = (),
 ) -> Expr:
     """A row's field_i and value_i of each attribute, label_i of categories, and the person.
 
-    beside: what else is taken from the source. Of a column whose cell the source knows there is the cell_i alone.
+    further: what else is taken from the source. Of a column whose cell the source knows there is the cell_i alone.
     """
     known = [(place, source.known_cell(a.column)) for place, a in enumerate(attributes)]
-    beside = [*beside, *(as_numbered(cell, CELL, place) for place, cell in known if cell is not None)]
+    further = [*further, *(as_numbered(cell, CELL, place) for place, cell in known if cell is not None)]
     columns = [
         (place, a, _field(source, options, a, place))
         for place, a in enumerate(attributes)
         if known[place][1] is None
     ]
     whose = _Whose(source, options, persons)
-    rows = source.dialect.once(_fields(source, columns, whose, beside), "fields")
+    rows = source.dialect.once(_fields(source, columns, whose, further), "fields")
     numbers = [
         as_numbered(field.as_number(), "number", place)
         for place, a, field in columns
@@ -193,7 +193,7 @@ def valued_rows(
         rows = source.dialect.once(exp.select("*", *numbers).from_(rows, copy=False), "numbers")
     fields = [numbered("field", place) for place, _a, _field in columns]
     values = [as_numbered(value_of(a, field), "value", place) for place, a, field in columns]
-    selected = fields + values + whose.person() + _passed(beside) or [exp.convert(1)]
+    selected = fields + values + whose.person() + _passed(further) or [exp.convert(1)]
     rows = exp.select(*selected).from_(rows, copy=False)
     categories = [(place, a, field) for place, a, field in columns if isinstance(a, Categorical)]
     if len(categories) > MOST_JOINED:
@@ -207,7 +207,7 @@ def _fields(
     source: QuerySource,
     columns: Sequence[tuple[int, Attribute, Field]],
     whose: _Whose,
-    beside: Sequence[Expr],
+    further: Sequence[Expr],
 ) -> Select:
     """A row's field_i, the plain_i of those that have one, the number_i of typed ones, and the person's field."""
     raw = [as_numbered(field.content(source.column(a.column)), "raw", place) for place, a, field in columns]
@@ -219,10 +219,10 @@ def _fields(
         if plain is not None and field.plain is not None:
             raw.append(as_numbered(plain.column, "plain", place))
             read.append(as_numbered(field.read_plain(field.plain), "plain", place))
-    rows = exp.select(*(raw + whose.raw() + list(beside) or [exp.convert(1)])).from_(
+    rows = exp.select(*(raw + whose.raw() + list(further) or [exp.convert(1)])).from_(
         exp.Var(this=source.rows), copy=False
     )
-    return exp.select(*(read + whose.read() + _passed(beside) or [exp.convert(1)])).from_(
+    return exp.select(*(read + whose.read() + _passed(further) or [exp.convert(1)])).from_(
         source.dialect.once(rows, "found"), copy=False
     )
 

@@ -103,7 +103,7 @@ def _value(domain: Domain, table: CellTable) -> Expr:
         return exp.convert(0)
     place = domain.names.index(table.added)
     cell, last = numbered(CELL, place), domain.attributes[place].regular_size - 1
-    return exp.paren(_where(cell <= exp.convert(last), cell))
+    return exp.paren(_value_where(cell <= exp.convert(last), cell))
 
 
 def _unfolded(dialect: SqlDialect, added: Select, parts: int) -> str:
@@ -130,17 +130,17 @@ def _parts(dialect: SqlDialect, number: int, cell: Expr, reading: Attribute) -> 
     high = dialect.integer_quotient(square, PART)
     there = cell <= exp.convert(last)
     return [
-        _where(there, exp.convert(1)),
-        _where(there, cell),
-        _where(there, high),
-        _where(there, square - high * exp.convert(PART)),
-        _where(cell > exp.convert(last), exp.convert(1)),
-        _where(cell.eq(exp.convert(0)), exp.convert(1)),
-        _where(cell.eq(exp.convert(last)), exp.convert(1)),
+        _value_where(there, exp.convert(1)),
+        _value_where(there, cell),
+        _value_where(there, high),
+        _value_where(there, square - high * exp.convert(PART)),
+        _value_where(cell > exp.convert(last), exp.convert(1)),
+        _value_where(cell.eq(exp.convert(0)), exp.convert(1)),
+        _value_where(cell.eq(exp.convert(last)), exp.convert(1)),
     ]
 
 
-def _where(condition: Expr, value: Expr) -> Expr:
+def _value_where(condition: Expr, value: Expr) -> Expr:
     return exp.case().when(condition, exp.cast(value, "bigint")).else_(exp.convert(0))
 
 

@@ -143,7 +143,7 @@ class WeightedMarginals(MarginalMechanism):
         sums = np.zeros(closed.size)
         for place, (axes, weight) in enumerate(zip(measured.sets, plan.details["weights"], strict=True)):
             table = gathered(values, measured, np.array([place]))[0].astype(np.float64)
-            for below in _within(axes, closed):
+            for below in _closed_subsets(axes, closed):
                 dropped = tuple(j for j, i in enumerate(axes) if i not in below)
                 at = closed.index[below]
                 share = weight / math.prod(table.shape[j] for j in dropped)
@@ -169,13 +169,13 @@ def _information(counted: MarginalSets, weights: list[int], closed: MarginalSets
     """(k,) κ_R of the closed sets."""
     kappa = np.zeros(len(closed.sets))
     for axes, weight in zip(counted.sets, weights, strict=True):
-        for below in _within(axes, closed):
+        for below in _closed_subsets(axes, closed):
             rest = math.prod(counted.shape[i] for i in axes if i not in below)
             kappa[closed.index[below]] += weight * weight / rest
     return kappa
 
 
-def _within(axes: tuple[int, ...], closed: MarginalSets) -> list[tuple[int, ...]]:
+def _closed_subsets(axes: tuple[int, ...], closed: MarginalSets) -> list[tuple[int, ...]]:
     """The subsets of a set that are among the closed ones."""
     largest = len(closed.sets[-1])
     below = (s for r in range(min(len(axes), largest) + 1) for s in combinations(axes, r))

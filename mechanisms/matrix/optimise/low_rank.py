@@ -53,8 +53,8 @@ def low_rank(
     best = _finished(root, B, L)
     for done in range(1, rounds + 1):
         for _ in range(_ALTERNATIONS):
-            B = _left(root, multiplier, penalty, L)
-            L = _right(root + multiplier / penalty, B, L)
+            B = _least_left_factor(root, multiplier, penalty, L)
+            L = _least_right_factor(root + multiplier / penalty, B, L)
         multiplier += penalty * (root - B @ L)
         penalty *= _GROWTH
         best = min(best, _finished(root, B, L), key=lambda result: result.loss)
@@ -86,14 +86,14 @@ def _start(root: Floats) -> Floats:
     return scaled
 
 
-def _left(root: Floats, multiplier: Floats, penalty: float, L: Floats) -> Floats:
+def _least_left_factor(root: Floats, multiplier: Floats, penalty: float, L: Floats) -> Floats:
     """The B of least ½‖B‖² + <π, R - BL> + ½β‖R - BL‖²."""
     normal = penalty * (L @ L.T) + np.eye(len(L))
     transposed: Floats = cho_solve(cho_factor(normal), L @ (penalty * root + multiplier).T)
     return transposed.T
 
 
-def _right(target: np.ndarray, B: np.ndarray, L: np.ndarray) -> np.ndarray:
+def _least_right_factor(target: np.ndarray, B: np.ndarray, L: np.ndarray) -> np.ndarray:
     """Accelerated projected steps towards the L of least ‖target - BL‖² with columns in the L1 ball."""
     gram, towards = B.T @ B, B.T @ target
     step = 1 / max(float(np.linalg.eigvalsh(gram)[-1]), np.finfo(float).tiny)

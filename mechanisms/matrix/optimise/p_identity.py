@@ -116,7 +116,7 @@ def p_identity(
     if rows is not None and n > MAX_DENSE:
         raise ValueError(f"the number of rows can be chosen up to {MAX_DENSE} cells, not for {n}")
     iterations = iterations or _iterations(n)
-    begin = _from_blocks(gram, starts) if rows is None and n > DENSE else _everywhere(n, rows, starts)
+    begin = _from_blocks(gram, starts) if rows is None and n > DENSE else _dense_starts(n, rows, starts)
     return _best(gram, begin, iterations, on_progress)
 
 
@@ -142,7 +142,7 @@ def _random(n: int, rows: int) -> np.random.Generator:
     return repeatable(sha256(f"p-identity {n} {rows}".encode()).digest())
 
 
-def _everywhere(n: int, rows: int | None, starts: int) -> list[Start]:
+def _dense_starts(n: int, rows: int | None, starts: int) -> list[Start]:
     """Starts where every sum may hold every cell: sums over neighbours, and at random."""
     begin = []
     few = {max(1, n // SPACING), math.ceil(n / SPACING), math.ceil(n / _CLOSER)}

@@ -86,8 +86,8 @@ def farthest(factors: Sequence[Pairs]) -> int:
         grouped = [pairs.with_the_longest_twice() for pairs in grouped]
     grouped.sort(key=lambda pairs: pairs.facts.shape[1])
     left, right = grouped[-1:], grouped[:-1]
-    some, rest = (_together(half, np.float64) for half in (left, right))
-    exact_some, exact_rest = (_together(half, np.uint64) for half in (left, right))
+    some, rest = (_pair_facts(half, np.float64) for half in (left, right))
+    exact_some, exact_rest = (_pair_facts(half, np.uint64) for half in (left, right))
     slack, step = float(some[0].max() * rest[0].max()) * _SLACK, max(1, _CHUNK // rest.shape[1])
     largest = 0
     for first in range(0, some.shape[1], step):
@@ -99,7 +99,7 @@ def farthest(factors: Sequence[Pairs]) -> int:
     return largest
 
 
-def _together(factors: Sequence[Pairs], kind: type) -> np.ndarray:
+def _pair_facts(factors: Sequence[Pairs], kind: type) -> np.ndarray:
     """(3, k) facts of every choice of one pair from each factor: as floats, or modulo 2^64."""
     facts: np.ndarray = np.ones((3, 1), dtype=kind)
     for pairs in factors:

@@ -18,7 +18,7 @@ from mechanisms.matrix.strategy.joint import MAX_JOINT, Joint
 from mechanisms.matrix.strategy.pseudo_inverse import Inverse
 from mechanisms.matrix.strategy.rows import IdentityRows, Rows, TotalRows
 from mechanisms.matrix.workload.factor import Factor
-from mechanisms.matrix.workload.union import Term, along
+from mechanisms.matrix.workload.union import Term, on_axis
 from mechanisms.protocol import PlanError
 from mechanisms.sensitivity import Sensitivity
 
@@ -138,7 +138,7 @@ class Kronecker:
         self, tensor: np.ndarray, function: Callable[[Rows], Callable[[np.ndarray], np.ndarray]]
     ) -> np.ndarray:
         for axis, factor in enumerate(self.factors):
-            tensor = along(tensor, axis, function(factor))
+            tensor = on_axis(tensor, axis, function(factor))
         return tensor.ravel()
 
     def _pairs(self, term: Term) -> list[tuple[Rows, Factor]]:

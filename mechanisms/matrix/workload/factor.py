@@ -93,7 +93,7 @@ class _Ranges(Factor):
     def spans(self) -> np.ndarray: ...
 
     def times(self, x: np.ndarray) -> np.ndarray:
-        before, (start, stop) = _before(x), self.spans().T
+        before, (start, stop) = _running_sums(x), self.spans().T
         sums: np.ndarray = before[stop] - before[start]
         return sums
 
@@ -106,7 +106,7 @@ class _Ranges(Factor):
 
     def variances(self, covariance: np.ndarray) -> np.ndarray:
         # The sum over a square block of C from its two-dimensional running sums.
-        sums = np.swapaxes(_before(np.swapaxes(_before(covariance), 0, 1)), 0, 1)
+        sums = np.swapaxes(_running_sums(np.swapaxes(_running_sums(covariance), 0, 1)), 0, 1)
         start, stop = self.spans().T
         blocks: np.ndarray = sums[stop, stop] - sums[start, stop] - sums[stop, start] + sums[start, start]
         return blocks
@@ -311,7 +311,7 @@ def within_range(matrix: np.ndarray | sparse.csr_array) -> bool:
     return bool(((sizes == 0) | ((sizes >= 1 / MAX_ENTRY) & (sizes <= MAX_ENTRY))).all())
 
 
-def _before(x: np.ndarray) -> np.ndarray:
+def _running_sums(x: np.ndarray) -> np.ndarray:
     """Running sums with a zero in front, along the first axis: (n, ...) to (n + 1, ...)."""
     out = np.zeros((x.shape[0] + 1, *x.shape[1:]), dtype=np.result_type(x, np.int64))
     np.cumsum(x, axis=0, out=out[1:])

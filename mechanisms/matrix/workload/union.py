@@ -16,7 +16,7 @@ from mechanisms.matrix.workload.factor import Factor, Identity, Total
 EVERYTHING = "all rows"
 
 
-def along(tensor: np.ndarray, axis: int, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def on_axis(tensor: np.ndarray, axis: int, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """A function of the first axis applied to any axis."""
     return np.moveaxis(function(np.moveaxis(tensor, axis, 0)), 0, axis)
 
@@ -43,7 +43,7 @@ class Term:
         """
         factors = self.all_factors(cells.shape)
         for axis in sorted(range(cells.ndim), key=lambda i: factors[i].queries / factors[i].size):
-            cells = along(cells, axis, factors[axis].times)
+            cells = on_axis(cells, axis, factors[axis].times)
         return cells.ravel()
 
     def transposed(self, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -51,7 +51,7 @@ class Term:
         factors = self.all_factors(shape)
         tensor = values.reshape([f.queries for f in factors])
         for axis in sorted(range(len(shape)), key=lambda i: factors[i].size / factors[i].queries):
-            tensor = along(tensor, axis, factors[axis].transposed_times)
+            tensor = on_axis(tensor, axis, factors[axis].transposed_times)
         return tensor
 
 
@@ -102,7 +102,7 @@ class Workload:
         for term in self.terms:
             part = cells.reshape(self.shape).astype(np.float64)
             for axis, factor in enumerate(term.all_factors(self.shape)):
-                part = along(part, axis, factor.gram_times)
+                part = on_axis(part, axis, factor.gram_times)
             tensor += term.weight**2 * part
         return tensor.ravel()
 

@@ -97,4 +97,4 @@ def test_a_token_that_was_revoked_meanwhile_asks_for_none_and_spends_nothing(pro
     let_in = program.again()
     tokens.revoke(let_in, dataset.owner)
     with pytest.raises(AuthenticationError), transaction.atomic():
-        tokens.held(let_in)
+        tokens.locked_token(let_in)

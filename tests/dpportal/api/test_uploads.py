@@ -295,7 +295,7 @@ def test_the_sweep_leaves_pieces_and_their_key_while_the_upload_goes_on(
     place = sender.begun()["Location"]
     sender.piece(place, 0, CONTENT[:HALF])
     sweeping.sweep_files()
-    assert keys.of(BegunUpload.objects.get().pk) is not None
+    assert keys.key_of(BegunUpload.objects.get().pk) is not None
     assert sender.piece(place, HALF, CONTENT[HALF:]).status_code == 204
     sweeping.sweep_files()
     CONVERSIONS.run(Dataset.objects.get().pk)
@@ -337,10 +337,10 @@ def test_the_client_goes_on_by_itself_after_a_broken_connection(broken, tmp_path
     with (tmp_path / "people.csv").open("rb") as file:
         key = str(uuid4())
         facts = uploading.upload(
-            portal.connection, file, key=key, said={"filename": "people.csv", "name": "People"}
+            portal.connection, file, key=key, payload={"filename": "people.csv", "name": "People"}
         )
         again = uploading.upload(
-            portal.connection, file, key=key, said={"filename": "people.csv", "name": "People"}
+            portal.connection, file, key=key, payload={"filename": "people.csv", "name": "People"}
         )
     assert facts["id"] == again["id"] == str(Dataset.objects.get().pk)
     CONVERSIONS.run(Dataset.objects.get().pk)

@@ -12,7 +12,7 @@ from dpportal.approvals.acts import UnapprovedError
 from dpportal.approvals.models import Approval
 from dpportal.datasets import attach_table
 from dpportal.datasets.models import Dataset
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 from tests.dpportal.approvals.conftest import answers, desk_of
 from tests.dpportal.datasets.test_following import remote
 

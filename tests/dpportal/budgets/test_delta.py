@@ -114,4 +114,4 @@ def test_what_was_spent_is_said_with_its_delta(funded):
 
 def test_lines_without_delta_are_in_the_chain_as_they_were(funded):
     first, second = LINE.rows().order_by("pk")
-    assert "delta" not in LINE.said(first) and LINE.said(second)["delta"] == "0.000001"
+    assert "delta" not in LINE.content_of(first) and LINE.content_of(second)["delta"] == "0.000001"

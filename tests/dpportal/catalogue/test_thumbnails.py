@@ -55,15 +55,15 @@ def test_a_release_by_areas_has_its_map_on_the_card_as_on_its_page(dataset):
         lambda: remove_areas(dataset, "colour", dataset.owner),
     ):
         change()
-        thumbnails.of([release])
+        thumbnails.thumbnails_of([release])
         drawn()
-        kinds += [{mark["kind"] for mark in thumbnails.of([release])[release.pk]["marks"]}]
+        kinds += [{mark["kind"] for mark in thumbnails.thumbnails_of([release])[release.pk]["marks"]}]
     assert kinds == [{"bar"}, {"area"}, {"bar"}]
 
 
 @pytest.mark.slow
 def test_what_is_not_public_is_not_drawn(ready):
-    assert thumbnails.of([ready]) == {}
+    assert thumbnails.thumbnails_of([ready]) == {}
     drawn()
     assert THUMBNAILS.jobs().get().answer["marks"] == []
 

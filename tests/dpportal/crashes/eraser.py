@@ -58,13 +58,13 @@ def facts(dataset_id: str) -> dict[str, Any]:
     """What is there of a dataset's records: in the database, in the storage and in the memory."""
     dataset = Dataset.objects.get(pk=dataset_id)
     [stream], [release] = Stream.objects.filter(dataset=dataset), Release.objects.filter(dataset=dataset)
-    receipt, budget = receipts.of(dataset.pk), Budget.objects.get(dataset=dataset)
+    receipt, budget = receipts.receipt_of(dataset.pk), Budget.objects.get(dataset=dataset)
     remembered = journal.holds(f"{erasure_journal.FOLDER}/{dataset.pk}/{erasure_journal.RECEIPT}")
     decided = settings.MEMORY_DIR / period_journal.FOLDER / str(stream.pk)
     return {
         "state": dataset.state,
         "named": [dataset.upload, dataset.table],
-        "has_key": keys.of(dataset.pk) is not None,
+        "has_key": keys.key_of(dataset.pk) is not None,
         "files": sorted(_names(records.folder(dataset.pk))),
         "stream": stream.state,
         "true_sums": bool(true_counts(stream.periods.all())),

@@ -48,7 +48,7 @@ def test_names_that_were_a_record_and_the_file_s_size_are_confirmed_by_nothing(h
     names, size = headless.columns, headless.megabytes
     assert [column["name"] for column in names] == list(ROW) and size == 1
     services.erase(headless, curator)
-    assert keys.of(headless.pk) is None
+    assert keys.key_of(headless.pk) is None
     assert not confirmed(headless, "columns", names) and not confirmed(headless, "megabytes", size)
     headless.refresh_from_db()
     assert confirmed(headless, "columns", headless.columns)

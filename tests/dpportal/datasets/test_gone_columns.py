@@ -98,7 +98,7 @@ def used(misread, client, curator) -> Dataset:
         second_person.ask_to_spend(each, budget, "reviewed", f"/{NAME}", curator)
     plan = values.plan_of(dataset, Decimal("0.1"), Decimal("1e-7"))
     approvals.ask(
-        choices._asked(dataset, NAME, plan, "reviewed", "00000000-0000-0000-0000-000000000001"), curator
+        choices._question(dataset, NAME, plan, "reviewed", "00000000-0000-0000-0000-000000000001"), curator
     )
     now = Protection(unit_column=NAME)
     protection_change.ask(dataset, PROTECTED, now, curator)

@@ -37,7 +37,7 @@ datasets = [building.stored_dataset(curator) for _ in range(8)]
 wrapped = []
 for dataset in datasets:
     keys.for_writing(dataset.pk)
-    wrapped.append(bytes(keys.of(dataset.pk).wrapped).hex())
+    wrapped.append(bytes(keys.key_of(dataset.pk).wrapped).hex())
 def say(**facts):
     print(json.dumps(facts), flush=True)
     sys.stdin.readline()

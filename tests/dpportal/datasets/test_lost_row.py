@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
-from dpportal.tables.meaning.lost_row import names_look_like_a_row
+from dpportal.tables.lost_row import names_look_like_a_row
 from tests.dpportal import building
 
 QUESTION = "Does the first line hold the names of the columns?"

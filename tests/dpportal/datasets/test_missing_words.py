@@ -12,7 +12,7 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import records, services
 from dpportal.datasets.models import Dataset
 from dpportal.tables.meaning.parse_options import ReadOptions
-from dpportal.tables.meaning.proposals import proposed_columns
+from dpportal.tables.proposals import proposed_columns
 from mechanisms.domain import Categorical, Domain
 from tests.dpportal.building import uploaded
 

@@ -200,7 +200,7 @@ def test_a_new_master_key_wraps_the_same_keys(desk) -> None:
     dataset = building.uploaded(desk, CSV)
     kept = settings.MASTER_KEYS
     old, new = "old" * 20 + "12345", "new" * 20 + "12345"
-    key = kept.unseal(bytes(keys.of(dataset.pk).wrapped), bound_to=f"key of dataset {dataset.pk}")
+    key = kept.unseal(bytes(keys.key_of(dataset.pk).wrapped), bound_to=f"key of dataset {dataset.pk}")
     wrapped = Keyring(old).seal(key, bound_to=f"key of dataset {dataset.pk}")
     keys.DatasetKey.objects.update(wrapped=wrapped)
     try:
@@ -216,9 +216,9 @@ def test_a_new_master_key_wraps_the_same_keys(desk) -> None:
 @pytest.mark.slow
 def test_erasing_destroys_the_key_and_gives_a_receipt_that_verifies(desk, administrator) -> None:
     dataset = building.uploaded(desk, CSV)
-    copy, wrapped = stored(dataset).read_bytes(), bytes(keys.of(dataset.pk).wrapped)
+    copy, wrapped = stored(dataset).read_bytes(), bytes(keys.key_of(dataset.pk).wrapped)
     desk.post(f"/datasets/{dataset.pk}/erase/")
-    assert keys.of(dataset.pk) is None
+    assert keys.key_of(dataset.pk) is None
     receipt = desk.get(f"/datasets/{dataset.pk}/erasure.json")
     facts = json.loads(receipt.content)["receipt"]
     assert facts["by"] == "curator" and facts["dataset"] == str(dataset.pk)
@@ -289,7 +289,7 @@ def test_an_erased_dataset_gets_no_key_again(desk, administrator) -> None:
     services.erase(dataset, dataset.owner)
     with pytest.raises(StorageFault, match="deleted meanwhile"):
         keys.for_writing(dataset.pk)
-    assert keys.of(dataset.pk) is None
+    assert keys.key_of(dataset.pk) is None
 
 
 @pytest.mark.slow

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from io import BytesIO
-
 import pyarrow as pa
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
-from pyarrow import feather
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import services
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
+from dpportal.tables.formats import FORMATS
 from tests.dpportal import building
+from tests.dpportal.tables.formats.small_files import file_of
 
 UPLOAD = "/datasets/new/"
 TABLE = b"colour,age\nred,1\ngreen,2\n"
@@ -137,15 +136,16 @@ def test_the_list_takes_as_many_queries_however_long(desk, curator, django_asser
 
 
 @pytest.mark.slow
-def test_a_feather_file_is_offered_uploaded_and_read(desk):
-    assert 'accept=".csv,' in (page := desk.get(UPLOAD).content.decode())
-    assert ".feather" in page
-    file = BytesIO()
-    feather.write_feather(pa.table({"colour": ["red", "green"], "age": [1, 2]}), file, compression="zstd")
-    upload = SimpleUploadedFile("ages.feather", file.getvalue())
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_a_file_of_every_format_is_offered_uploaded_and_read(desk, known):
+    assert 'accept=".csv,' in (page := desk.get(UPLOAD).text)
+    ending = known.endings[0]
+    assert ending in page and known.titles[0] in page
+    table = pa.table({"colour": ["red", "green"], "age": [1, 2]})
+    upload = SimpleUploadedFile(f"ages{ending}", file_of(known, table))
     desk.post(UPLOAD, {"file": upload, "arrived": "whole"})
     dataset = Dataset.objects.get()
     CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
-    assert (dataset.state, dataset.facts["format"]) == (Dataset.State.STORED, "feather")
+    assert (dataset.state, dataset.facts["format"]) == (Dataset.State.STORED, known.name)
     assert [column["name"] for column in dataset.columns] == ["colour", "age"]

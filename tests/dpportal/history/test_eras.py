@@ -146,13 +146,13 @@ def test_a_new_line_in_an_earlier_form_is_refused(dataset, administrator):
 def test_no_later_era_goes_back_to_an_earlier_form(dataset):
     """Not even if one follows that says what the present one said."""
     for forms in ({**eras.lines(), "line": 1}, eras.lines()):
-        chain.add(eras.LINE, Era.objects.create(lines=forms, things=eras.things(), sealed=True))
+        chain.add(eras.LINE, Era.objects.create(lines=forms, things=eras.bound_parts(), sealed=True))
     with pytest.raises(BrokenChainError, match="goes back to an earlier form"):
         verify()
 
 
 def test_no_later_era_does_without_seals(dataset):
-    chain.add(eras.LINE, Era.objects.create(lines=eras.lines(), things=eras.things()))
+    chain.add(eras.LINE, Era.objects.create(lines=eras.lines(), things=eras.bound_parts()))
     with pytest.raises(BrokenChainError, match="goes back to an earlier form"):
         verify()
 

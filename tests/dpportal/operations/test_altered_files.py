@@ -146,7 +146,7 @@ def picture(own, curator) -> StoredQuestion:
     """That of a release that is public."""
     release = MADE["a histogram"](own)
     publishing.publish(release, curator, lambda: None)
-    thumbnails.of([release])
+    thumbnails.thumbnails_of([release])
     thumbnails.THUMBNAILS.run(thumbnails.key_of(thumbnails._question(release, 0)))
     assert found() == ""
     return StoredQuestion.objects.get(answered_by="Thumbnail")

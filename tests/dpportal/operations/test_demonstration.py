@@ -186,7 +186,7 @@ def test_what_an_administrator_has_to_see_to_is_logged_once_and_ends_no_start(mo
         raise BudgetOnHoldError(waits[0])
 
     monkeypatch.setattr(demonstration, "_next_step", on_hold)
-    monkeypatch.setattr(demonstration, "_told", set())
+    monkeypatch.setattr(demonstration, "_announced", set())
     assert demonstration.load(patience=5) is None and demo_marker.is_pending()
     for reason in ("The ledger lacks charges.", "The memory is lost.", "The memory is lost."):
         waits[0] = reason

@@ -112,22 +112,22 @@ from dpportal.operations import strange_objects
 from dpportal.platform.triggers import guards
 said = {}
 for what, (statement, _words) in json.loads(sys.argv[1]).items():
-    assert list(strange_objects.found()) == [], what
+    assert list(strange_objects.additions()) == [], what
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(statement)
-        said[what] = list(strange_objects.found())
+        said[what] = list(strange_objects.additions())
         transaction.set_rollback(True)
 with transaction.atomic():
     with connection.cursor() as cursor:
         for statement in json.loads(sys.argv[2]):
             cursor.execute(statement)
-    said["honest"] = list(strange_objects.found())
+    said["honest"] = list(strange_objects.additions())
     transaction.set_rollback(True)
 with connection.cursor() as cursor:
     cursor.execute("CREATE RULE quiet AS ON UPDATE TO accounts_auditentry DO INSTEAD NOTHING")
 guards["accounts"].install("default")
-assert list(strange_objects.found()) == []
+assert list(strange_objects.additions()) == []
 print(json.dumps(said))
 """
 
@@ -147,15 +147,15 @@ def test_whatever_is_added_on_a_server_is_named(tmp_path, postgres_url, redis_ur
 @pytest.mark.parametrize("name", ["swallow", "history_refuse_it"])
 @pytest.mark.parametrize("table", [AUDIT, AUDIT.upper()])
 def test_a_trigger_that_somebody_added_to_the_file_is_named(name, table):
-    assert list(strange_objects.found()) == []
+    assert list(strange_objects.additions()) == []
     with connection.cursor() as cursor:
         cursor.execute(
             f"CREATE TRIGGER {name} BEFORE INSERT ON {table} WHEN NEW.action = 'looked' BEGIN SELECT RAISE(IGNORE); END"
         )
-    [said] = strange_objects.found()
+    [said] = strange_objects.additions()
     assert said.startswith(f"The table {table} has the trigger {name}, which is not the portal's.")
     triggers.guards["history"].install("default")
-    assert bool(list(strange_objects.found())) == (name == "swallow")  # what is called as its own goes
+    assert bool(list(strange_objects.additions())) == (name == "swallow")  # what is called as its own goes
 
 
 @pytest.mark.django_db
@@ -164,4 +164,4 @@ def test_a_site_s_own_table_may_have_triggers():
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE notes (detail text)")
         cursor.execute("CREATE TRIGGER own BEFORE INSERT ON notes BEGIN SELECT 1; END")
-    assert list(strange_objects.found()) == []
+    assert list(strange_objects.additions()) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils.translation import override
 
-from dpportal.platform.listed_names import in_a_row, joint, listed, listed_values, together
+from dpportal.platform.listed_names import in_a_row, in_sentence, joint, listed, listed_values
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,9 @@ def test_names_have_the_comma_of_the_reader(language: str, names: str, sentences
 
 
 def test_the_columns_of_a_title_have_the_comma_of_the_reader_too() -> None:
-    assert (together(["a", "b", "c"]), together(["a"])) == ("a, b and c", "a")
+    assert (in_sentence(["a", "b", "c"]), in_sentence(["a"])) == ("a, b and c", "a")
     with override("zh-hans"):
-        assert together(["a", "b", "c"]).startswith("a、b")
+        assert in_sentence(["a", "b", "c"]).startswith("a、b")
 
 
 def test_a_wide_mark_needs_no_blank_after_it() -> None:

@@ -71,7 +71,7 @@ def test_a_reason_within_a_sentence_is_said_again_with_its_place(tmp_path) -> No
         book.append(polib.POEntry(msgid=english, msgstr=chinese))
     book.save_as_mofile(str(tmp_path / "django.mo"))
     assert (
-        Translations(tmp_path / "django.mo").said("It failed. Column sex: say one.")
+        Translations(tmp_path / "django.mo").of_text("It failed. Column sex: say one.")
         == "失败。列 sex：请写明。"
     )
 
@@ -84,7 +84,7 @@ def test_a_singular_that_has_a_name_keeps_it_and_gets_its_number(tmp_path) -> No
     chinese = {0: "%(name)s 中有 %(number)s 行（100%%）被略去。"}
     book.append(polib.POEntry(msgid=forms[0], msgid_plural=forms[1], msgstr_plural=chinese))
     book.save_as_mofile(str(tmp_path / "django.mo"))
-    said = Translations(tmp_path / "django.mo").said
+    said = Translations(tmp_path / "django.mo").of_text
     assert said("One row of Town is left out.") == "Town 中有 1 行（100%）被略去。"
     assert said("7 rows of Town are left out.") == "Town 中有 7 行（100%）被略去。"
 

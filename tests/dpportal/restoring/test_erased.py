@@ -26,9 +26,9 @@ def put_back(dataset):
     """Erases the dataset, and puts the database back as far as it tells of that; returns its receipt."""
     keys.for_writing(dataset.pk)
     before = {name: getattr(dataset, name) for name in ("state", "upload", "table", "rows")}
-    key = keys.of(dataset.pk)
+    key = keys.key_of(dataset.pk)
     services.erase(dataset, dataset.owner, "their will")
-    receipt = receipts.of(dataset.pk).document
+    receipt = receipts.receipt_of(dataset.pk).document
     receipts.ErasureReceipt.objects.all().delete()
     Dataset.objects.filter(pk=dataset.pk).update(**before)
     key.save(force_insert=True)
@@ -41,7 +41,7 @@ def test_they_are_erased_again_with_the_receipt_of_then(dataset, put_back):
     found = restore_check.check()
     dataset.refresh_from_db()
     assert (dataset.state, dataset.table) == ("erased", "") and dataset.rows != building.ROWS
-    assert keys.of(dataset.pk) is None and receipts.of(dataset.pk).document == put_back
+    assert keys.key_of(dataset.pk) is None and receipts.receipt_of(dataset.pk).document == put_back
     assert found.erased == [dataset] and not found.troubles
     assert report(found) == [
         f"Erased again, since its records were erased after the copy was made: {dataset.name}"
@@ -81,7 +81,7 @@ def test_erasing_does_not_wait_for_the_memory(dataset):
     away.rename(settings.MEMORY_DIR)
     assert not erasure_journal.known_ids()
     sweeping.sweep_jobs()
-    assert erasure_journal.receipt_of(dataset.pk) == receipts.of(dataset.pk).document
+    assert erasure_journal.receipt_of(dataset.pk) == receipts.receipt_of(dataset.pk).document
     assert not [name for name in strange_files() if name.startswith("memory/")]
 
 
@@ -91,7 +91,7 @@ def test_an_erasure_whose_commit_failed_is_not_done_later(dataset):
         raise RuntimeError("as where the database ends at the last moment")
     assert not erasure_journal.known_ids()
     sweeping.sweep_jobs()
-    assert Dataset.objects.get(pk=dataset.pk).state == "stored" and receipts.of(dataset.pk) is None
+    assert Dataset.objects.get(pk=dataset.pk).state == "stored" and receipts.receipt_of(dataset.pk) is None
 
 
 def test_without_the_memory_nothing_is_claimed(dataset, put_back):

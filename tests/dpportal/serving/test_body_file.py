@@ -21,7 +21,7 @@ def test_it_is_whole_again_and_leaves_no_file(content: bytes) -> None:
     body = BodyFile()
     for start in range(0, len(content), 50_000):
         body.write(content[start:][:50_000])
-    with body.whole() as file:
+    with body.opened() as file:
         assert file.read() == content
         assert bodies() == []
 

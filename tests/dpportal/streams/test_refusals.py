@@ -51,8 +51,8 @@ BEFORE = {
     "dpportal/streams": {
         "api", "calendar", "choosing", "strategy_page", "drafts", "forms", "models", "public", "services", "tokens",
     },
-    "dpportal/tables": {"__init__"},
-    "dpportal/tables/meaning": {"dates", "parse_options", "suggestions"},
+    "dpportal/tables": {"__init__", "suggestions"},
+    "dpportal/tables/meaning": {"dates", "parse_options"},
     "dpportal/tables/connections": {"models"},
 }  # fmt: skip
 PLANNED = {"PlanError", "NotImplementedError", "too_small"}

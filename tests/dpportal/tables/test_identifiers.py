@@ -6,7 +6,7 @@ import pytest
 
 from dpportal.tables.meaning.identifiers import looks_like_identifier, named_like_identifier, names_a_case
 from dpportal.tables.meaning.parse_options import ReadOptions
-from dpportal.tables.meaning.proposals import proposed_columns
+from dpportal.tables.proposals import proposed_columns
 
 
 @pytest.mark.parametrize(

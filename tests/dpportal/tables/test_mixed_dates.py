@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from dpportal.datasets import services
 from dpportal.tables.meaning.parse_options import ReadOptions
-from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
+from dpportal.tables.proposals import proposed_columns, proposed_options
 from mechanisms.domain import Date
 from tests.dpportal import building
 

@@ -13,8 +13,8 @@ from dpportal.tables import Persons, ReadOptions
 from dpportal.tables.engines.duckdb.dialect import DuckDB
 from dpportal.tables.meaning import python_semantics
 from dpportal.tables.meaning.parse_options import OptionError
-from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
 from dpportal.tables.meaning.python_semantics import person_of
+from dpportal.tables.proposals import proposed_columns, proposed_options
 from dpportal.tables.pushdown.count_query import QuerySource, valued_rows
 from dpportal.tables.pushdown.types import STORED
 from mechanisms.domain import Boolean, Date, Integer, Real

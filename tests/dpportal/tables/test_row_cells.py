@@ -62,7 +62,7 @@ def cells(path: Path, attributes: tuple[Attribute, ...] = ATTRIBUTES) -> np.ndar
 @pytest.fixture
 def row_by_row(table, monkeypatch) -> np.ndarray:
     with monkeypatch.context() as patched:
-        patched.setattr(layout, "_few", lambda part: False)
+        patched.setattr(layout, "_is_short", lambda part: False)
         return cells(table)
 
 
@@ -80,8 +80,8 @@ def test_fields_that_are_looked_up_have_the_cells_of_those_read_row_by_row(
 
 
 def test_columns_of_few_and_of_many_fields_go_in_step(table, row_by_row, monkeypatch) -> None:
-    few, turns = layout._few, iter(range(100))
-    monkeypatch.setattr(layout, "_few", lambda part: few(part) and next(turns) % 3 > 0)
+    few, turns = layout._is_short, iter(range(100))
+    monkeypatch.setattr(layout, "_is_short", lambda part: few(part) and next(turns) % 3 > 0)
     monkeypatch.setattr(row_cells, "ENGINE_ROWS", 50)
     assert cells(table).tolist() == row_by_row.tolist()
 

@@ -113,7 +113,7 @@ def test_what_delta_means_for_a_value_of_one_person_is_said(coloured, desk, delt
     plan = value_choices.plan_of(coloured, Decimal("0.5"), Decimal(delta))
     assert plan.probabilities[1] == int(Fraction(delta) * 2**128)
     several = choosing.plan(replace(plan.loss, unit=replace(plan.loss.unit, max_rows=4)))
-    assert "one in " + f"{4 * int(one_in.replace(',', '')):,} values" in lone_people.told(several)
+    assert "one in " + f"{4 * int(one_in.replace(',', '')):,} values" in lone_people.keeping_odds(several)
 
 
 def test_a_delta_above_one_over_the_people_is_warned_of(coloured, desk):

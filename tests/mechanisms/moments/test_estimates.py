@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
-from mechanisms.moments.estimates import Interval, compared_means, within
+from mechanisms.moments.estimates import Interval, compared_means, cut_to
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.noise import Noise
 from mechanisms.noise.sum_quantiles import widening
@@ -124,7 +124,7 @@ def test_means_of_groups_hold_together_in_95_percent(loss: Loss) -> None:
 
 
 def test_an_interval_beyond_what_is_possible_keeps_half_of_its_width() -> None:
-    cut = within(Interval(np.array([-5.0]), np.array([-7.0]), np.array([-3.0])), 0, np.inf)
+    cut = cut_to(Interval(np.array([-5.0]), np.array([-7.0]), np.array([-3.0])), 0, np.inf)
     assert (cut.estimate[0], cut.lower[0], cut.upper[0]) == (0, 0, 2)
 
 

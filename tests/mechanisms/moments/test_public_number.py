@@ -10,7 +10,7 @@ import pytest
 from mechanisms.accounting import Loss, PrivacyUnit
 from mechanisms.domain import Domain, Integer
 from mechanisms.moments.basis import Bernstein
-from mechanisms.moments.estimates import ColumnEstimates, Sums, by_groups, together
+from mechanisms.moments.estimates import ColumnEstimates, Sums, added_up, by_groups
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.picked import picked
 from mechanisms.moments.plan import MomentsPlan
@@ -51,7 +51,7 @@ def test_groups_and_those_without_a_value_add_up_to_it(loss: Loss) -> None:
     plan = planned(loss)
     for run in range(3):
         sums = measured(plan, run)
-        [groups], [in_all] = by_groups(plan, sums), together(plan, sums)
+        [groups], [in_all] = by_groups(plan, sums), added_up(plan, sums)
         assert people(groups) == people(in_all) == TOTAL
         assert groups.number.estimate.sum() == in_all.number.estimate[0]
         for own in (groups.number, groups.missing, in_all.number, in_all.missing):

@@ -12,7 +12,7 @@ import pytest
 
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Attribute, Categorical, Domain, Integer
-from mechanisms.summary.estimates import told
+from mechanisms.summary.estimates import of_rows
 from mechanisms.summary.mechanism import COUNTED, JOINT, ColumnTables
 from mechanisms.summary.picked import PickedGroups
 from mechanisms.summary.plan import SummaryPlan
@@ -72,7 +72,7 @@ def test_what_a_reader_adds_up_of_many_columns_takes_a_tenth_of_a_second() -> No
         picked = PickedGroups.of(SummaryPlan.from_json(json.loads(written)), values, np.array([0, 2]))
         picked.people()
         picked.people("x3", np.arange(5))
-        told(picked.of_columns({f"x{i}" for i in range(1, 12, 2)}).rows)
+        of_rows(picked.of_columns({f"x{i}" for i in range(1, 12, 2)}).rows)
         return time.process_time() - begin
 
     assert min(asked() for _ in range(4)) < 0.1

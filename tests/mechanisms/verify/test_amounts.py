@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mechanisms.verify.json_values import same
+from mechanisms.verify.json_values import is_same
 
 
 @pytest.mark.parametrize(
@@ -17,9 +17,9 @@ from mechanisms.verify.json_values import same
     ],
 )
 def test_an_amount_is_the_same_with_zeros_at_its_end(before: str, now: str) -> None:
-    assert same({"loss": before}, {"loss": now}) and same(now, before)
+    assert is_same({"loss": before}, {"loss": now}) and is_same(now, before)
 
 
 @pytest.mark.parametrize("other", ["ε = 0.05", "ε = 0.51", "ε = 5", "ε = 0.5 and more", "ρ = 0.5"])
 def test_another_amount_is_not(other: str) -> None:
-    assert not same(other, "ε = 0.50")
+    assert not is_same(other, "ε = 0.50")

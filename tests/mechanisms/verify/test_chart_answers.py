@@ -16,7 +16,7 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.chart_answers import MOST_DRAWN, drawn, maps, widest
+from mechanisms.verify.chart_answers import MOST_DRAWN, maps, shown_numbers, widest
 from mechanisms.verify.chart_places import uneven
 from mechanisms.verify.svg_shapes import Drawing
 
@@ -42,7 +42,7 @@ def bundle_of(folder: Path, number: int, first: float = 0) -> Bundle:
 def test_of_many_answers_those_are_compared_that_a_chart_has_room_for(tmp_path):
     """Of a single column with 120 cells, whose ranges are one part."""
     plan = plan_of('ranges("age")', Integer("age", lower=0, upper=119))
-    answers, lower, upper = drawn(bundle_of(tmp_path, plan.workload.queries), plan)
+    answers, lower, upper = shown_numbers(bundle_of(tmp_path, plan.workload.queries), plan)
     places = np.unique(np.linspace(0, 7259, MOST_DRAWN).round())
     assert np.array_equal(answers, places)
     assert np.array_equal(lower, places - 2) and np.array_equal(upper, places + 2)
@@ -52,7 +52,7 @@ def test_a_table_is_drawn_along_either_column_in_whole_numbers_with_the_widest_m
     columns = Boolean("sex"), Categorical("work", values=("a", "b", "c"), closed=True)
     plan = plan_of('marginal("sex", "work")', *columns)
     bundle = bundle_of(tmp_path, 6, 0.3)
-    series = {tuple(each.tolist()) for each in drawn(bundle, plan)}
+    series = {tuple(each.tolist()) for each in shown_numbers(bundle, plan)}
     assert {(0, 1, 2), (3, 4, 5), (0, 3), (1, 4), (-2, -1, 0), (5, 6, 7)} <= series
     assert [each.tolist() for each in maps(bundle, plan)] == [[[0, 1, 2], [3, 4, 5]]]
 
@@ -67,7 +67,7 @@ def test_running_totals_of_groups_are_drawn_one_by_one(tmp_path):
     plan = plan_of(
         'total + prefix("age") x identity("sex")', Boolean("sex"), Integer("age", lower=0, upper=2)
     )
-    series = {tuple(each.tolist()) for each in drawn(bundle_of(tmp_path, 7), plan)}
+    series = {tuple(each.tolist()) for each in shown_numbers(bundle_of(tmp_path, 7), plan)}
     assert {(1, 2, 3), (4, 5, 6), (-1, 0, 1), (6, 7, 8)} <= series
 
 

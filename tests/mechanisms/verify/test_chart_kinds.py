@@ -217,16 +217,16 @@ def test_lines_of_small_charts_are_those_of_one_group_and_panel():
     )
     noisy = np.arange(domain.size, dtype=float) ** 2
     box = noisy.reshape(domain.shape)
-    found = {each.tobytes() for each in chart_panels.drawn(domain, noisy)}
+    found = {each.tobytes() for each in chart_panels.shown_numbers(domain, noisy)}
     assert box[:, 1, 0].tobytes() in found and box[:-1, 1, 0].tobytes() in found
     assert np.ascontiguousarray(box[:-1, 1, 0][::-1]).tobytes() not in found
-    assert list(chart_panels.drawn(Domain(domain.attributes[:2]), noisy[:12])) == []
+    assert list(chart_panels.shown_numbers(Domain(domain.attributes[:2]), noisy[:12])) == []
 
 
 def test_of_four_columns_one_is_added_up():
     domain = Domain(tuple(Integer(name, lower=0, upper=1) for name in "abcd"))
     noisy = np.arange(16.0) ** 2
-    found = {each.tobytes() for each in chart_panels.drawn(domain, noisy)}
+    found = {each.tobytes() for each in chart_panels.shown_numbers(domain, noisy)}
     assert noisy.reshape(2, 2, 2, 2).sum(axis=3)[:, 1, 0].tobytes() in found
 
 
@@ -246,5 +246,5 @@ def test_shares_of_a_column_are_those_of_one_group_with_what_is_missing():
             "interval_upper",
         ],
     )
-    found = [each.tolist() for each in chart_shares.drawn(table)]
+    found = [each.tolist() for each in chart_shares.shown_numbers(table)]
     assert [25.0, 50.0, 12.5] in found and [25.0, 50.0] in found

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from mechanisms.verify.fields import PORTALS_WORD, _is_any
-from mechanisms.verify.json_values import leaves, same
+from mechanisms.verify.json_values import is_same, leaves
 
 README = Path(__file__).parents[3] / "mechanisms/verify/README.md"
 
@@ -41,6 +41,6 @@ def test_every_entry_has_a_path():
 
 
 def test_floats_are_the_same_up_to_a_billionth_and_all_else_exactly():
-    assert same(1.0 + 1e-12, 1.0) and not same(1.0 + 1e-6, 1.0)
-    assert not same(1, 1.0) and not same(True, 1) and not same("1", 1)
-    assert same({"a": [1]}, {"a": [1]}) and not same({"a": [1], "b": 2}, {"a": [1]})
+    assert is_same(1.0 + 1e-12, 1.0) and not is_same(1.0 + 1e-6, 1.0)
+    assert not is_same(1, 1.0) and not is_same(True, 1) and not is_same("1", 1)
+    assert is_same({"a": [1]}, {"a": [1]}) and not is_same({"a": [1], "b": 2}, {"a": [1]})

@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mechanisms.verify.finding import Finding, State
-from mechanisms.verify.signature import found
+from mechanisms.verify.signature import verified
 
 CHANGED = Finding("signature", State.FAILED, "changed")
 OWN = Ed25519PrivateKey.generate()
@@ -20,7 +20,7 @@ OTHER = SIGNATURE[:-3] + SIGNS[SIGNS.index(SIGNATURE[-3]) ^ 1] + "=="
 
 
 def test_a_signature_holds() -> None:
-    assert found(CHANGED, {"key": KEY, "signature": SIGNATURE}, b"text", KEY).state is State.HOLDS
+    assert verified(CHANGED, {"key": KEY, "signature": SIGNATURE}, b"text", KEY).state is State.HOLDS
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_a_signature_holds() -> None:
     ids=["other bits", "capitals", "a blank", "another"],
 )
 def test_the_same_bytes_written_otherwise_are_a_change(signed: dict[str, str]) -> None:
-    assert found(CHANGED, signed, b"text") is CHANGED
+    assert verified(CHANGED, signed, b"text") is CHANGED
 
 
 def test_another_key_fails() -> None:
     other = Ed25519PrivateKey.generate().public_key().public_bytes_raw().hex()
-    assert found(CHANGED, {"key": KEY, "signature": SIGNATURE}, b"text", other).state is State.FAILED
+    assert verified(CHANGED, {"key": KEY, "signature": SIGNATURE}, b"text", other).state is State.FAILED

@@ -81,12 +81,12 @@ def _worded(line: Ranked, advice: Advice, plan: Plan) -> Recommendation:
     return Recommendation(
         line.mechanism,
         translated(advice.titles[line.mechanism]),
-        _why(line, advice.ranking, margin_known=width is not None),
+        _reason_text(line, advice.ranking, margin_known=width is not None),
         figure,
     )
 
 
-def _why(line: Ranked, ranked: Ranking, *, margin_known: bool) -> str:
+def _reason_text(line: Ranked, ranked: Ranking, *, margin_known: bool) -> str:
     if ranked.few:
         return _("So few cells are best counted each by itself.")
     reasons = []

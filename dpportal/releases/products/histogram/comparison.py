@@ -76,12 +76,16 @@ def _worst(plan: Plan, result: Result, true: np.ndarray) -> list[list[object]]:
     """Labels, noisy, synthetic and true count, and error of the cells whose noisy counts are farthest off."""
     cells = farthest(result.raw, true, WORST)
     labels = labels_of(plan.domain, cells)
-    raw, counts, actual = as_integers(_at(result.raw, cells)), _at(result.counts, cells), _at(true, cells)
+    raw, counts, actual = (
+        as_integers(_counts_at(result.raw, cells)),
+        _counts_at(result.counts, cells),
+        _counts_at(true, cells),
+    )
     numbers = (raw.tolist(), counts.tolist(), actual.tolist(), (raw - actual).tolist())
     return [list(row) for row in zip(*labels, *numbers, strict=True)]
 
 
-def _at(counts: np.ndarray, cells: np.ndarray) -> np.ndarray:
+def _counts_at(counts: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """The counts of a few cells; of a mapped file each brings many neighbours into memory, which leave it again."""
     chosen: np.ndarray = counts[cells]
     let_go(counts)

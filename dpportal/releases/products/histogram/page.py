@@ -12,7 +12,7 @@ from dpportal.charts.cell_names import cell_names
 from dpportal.charts.own_cells import own_cells
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import listed, together
+from dpportal.platform.listed_names import in_sentence, listed
 from dpportal.publications.extremes import is_certainly_largest
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import as_integers, figure_json
@@ -101,7 +101,7 @@ def _finding(
     elif people and people.half_width is not None:
         total["margin"] = math.ceil(people.half_width)
     names, half_width = plan.domain.shown_names, interval(plan, result)
-    shown = {**total, "columns": together(names)}
+    shown = {**total, "columns": in_sentence(names)}
     places = _three_largest(result.raw)
     numbers: list[float] = [*result.raw[places].tolist(), -math.inf, -math.inf]
     called, counts = _groups(plan.domain, places[:2]), as_integers(result.raw[places]).tolist()

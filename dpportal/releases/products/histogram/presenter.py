@@ -42,7 +42,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
 
     def page(self, reconstructed: ReconstructedRelease[Plan, Result]) -> Json:
         plan, result, release = reconstructed.plan, reconstructed.result, reconstructed.release
-        shown = page.page(plan, result, _everyone(reconstructed), _sums(release, plan))
+        shown = page.page(plan, result, _people_total(reconstructed), _sums(release, plan))
         if not reader_choices.begins_chosen(plan.domain):
             return shown
         form = reader_choices.ChartForm(spoken(plan.domain), QueryDict())
@@ -131,7 +131,7 @@ def _sums(release: Release, plan: Plan) -> Callable[[Picks], CellSum | None]:
     return lambda _picks: None
 
 
-def _everyone(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | None:
+def _people_total(reconstructed: ReconstructedRelease[Plan, Result]) -> CellSum | None:
     """All cells added up; None where that would take estimates, which have no margin, or a long time."""
     plan = reconstructed.plan
     if plan.domain.size > MAX_TOTALLED:

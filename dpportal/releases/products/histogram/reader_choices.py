@@ -86,10 +86,10 @@ class ChartForm(forms.Form):
         if all(attribute.ordered for attribute in self.domain.attributes):
             del self.fields["order"]
 
-    def _offer_values(self, drawn: Collection[int | None]) -> None:
+    def _offer_values(self, shown_axes: Collection[int | None]) -> None:
         """The values of each column that is not drawn, of which one can be picked."""
         for place, attribute in enumerate(self.domain.attributes):
-            if place not in drawn and attribute.size <= LISTED:
+            if place not in shown_axes and attribute.size <= LISTED:
                 labels = [(str(cell), label) for cell, label in enumerate(cell_names(attribute))]
                 self.fields[f"where-{place}"] = forms.ChoiceField(
                     label=_("Only %(column)s") % {"column": attribute.shown_name},
@@ -129,25 +129,25 @@ class ChartForm(forms.Form):
         others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
 
-    def drawn(self) -> list[int]:
+    def shown_axes(self) -> list[int]:
         """The columns of a chart, in the order of its axes, groups and panels."""
         return [axis for axis in (*self.axes(), self.panels()) if axis is not None]
 
-    def picked_values(self, kept: Collection[int]) -> list[str]:
+    def picked_values(self, axes: Collection[int]) -> list[str]:
         """Of which value of each further column people are counted, where one is picked: month 3."""
         cells = [(place, self.value(f"where-{place}")) for place in range(len(self.domain.shape))]
         columns = self.domain.attributes
         return [
             f"{columns[place].shown_name} {cell_names(columns[place])[int(cell)]}"
             for place, cell in cells
-            if cell and place not in kept
+            if cell and place not in axes
         ]
 
-    def picks(self, kept: Collection[int]) -> list[np.ndarray]:
-        """The cells of each column that are counted. kept: the columns that are drawn, with all their cells."""
+    def picks(self, axes: Collection[int]) -> list[np.ndarray]:
+        """The cells of each column that are counted. axes: the columns that are drawn, with all their cells."""
         chosen = [self.value(f"where-{place}") for place in range(len(self.domain.shape))]
         return [
-            np.array([int(cell)]) if cell and place not in kept else np.arange(size)
+            np.array([int(cell)]) if cell and place not in axes else np.arange(size)
             for place, (cell, size) in enumerate(zip(chosen, self.domain.shape, strict=True))
         ]
 
@@ -206,7 +206,7 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     domain, on_map = form.domain, form.on_map
     assert on_map is not None
     picks = form.picks([on_map])
-    counts = _over(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
+    counts = _marginal(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
     drawn = area_figure(
@@ -230,7 +230,7 @@ def figure(
     if form.on_map is not None:
         drawn, kept = map_figure(form, values, summed), [form.on_map]
     else:
-        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.drawn()
+        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.shown_axes()
     return {**drawn, "title": joint(",").join([drawn["title"], *form.picked_values(kept)])}
 
 
@@ -242,10 +242,10 @@ def _counts_figure(
     adjusted: np.ndarray | None,
 ) -> Json:
     domain, (_along, by), apart = form.domain, form.axes(), form.panels()
-    kept = form.drawn()
+    kept = form.shown_axes()
     picks = form.picks(kept)
     picked = np.ix_(*picks)
-    table = np.rint(_over(values.reshape(domain.shape)[picked], kept))
+    table = np.rint(_marginal(values.reshape(domain.shape)[picked], kept))
     one_page = apart is None or len(pages_of(domain.attributes[apart])) == 1
     axes = kept if one_page else kept[:-1]
     drawn = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
@@ -255,7 +255,7 @@ def _counts_figure(
     shape = drawn.attributes[0].size, groups.size if groups else 1, -1
     cells, other = drawn.of(table).reshape(shape), None
     if adjusted is not None:
-        other = drawn.of(_over(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
+        other = drawn.of(_marginal(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
     chosen = ChosenCounts(
         drawn.attributes[0],
         groups,
@@ -285,11 +285,11 @@ def _with_people(
 def _margin(
     summed: Callable[[Picks], CellSum | None],
     picks: list[np.ndarray],
-    kept: list[int],
+    axes: list[int],
     of_a_cell: int | None = None,
 ) -> int | None:
     """Of one bar or area: a cell of the columns that are kept. of_a_cell: where that is a single cell."""
-    one = [np.array([0]) if axis in kept else places for axis, places in enumerate(picks)]
+    one = [np.array([0]) if axis in axes else places for axis, places in enumerate(picks)]
     half_width = _half_width(summed(one))
     return of_a_cell if half_width is None and all(places.size == 1 for places in one) else half_width
 
@@ -298,10 +298,10 @@ def _in_shares(
     chosen: ChosenCounts,
     summed: Callable[[Picks], CellSum | None],
     picks: list[np.ndarray],
-    kept: list[int],
+    axes: list[int],
 ) -> ChosenCounts:
-    """With the margins of a group without one of its bars, and of all of it. kept: the first one is along the chart."""
-    along, others = kept[0], kept[1:]
+    """With the margins of a group without one of its bars, and of all of it. axes: the first one is along the chart."""
+    along, others = axes[0], axes[1:]
     one = [np.array([0]) if axis in others else places for axis, places in enumerate(picks)]
     group = _half_width(summed(one))
     one[along] = picks[along][1:]
@@ -313,8 +313,8 @@ def _half_width(total: CellSum | None) -> int | None:
     return None if total is None or total.half_width is None else int(np.ceil(total.half_width))
 
 
-def _over(box: np.ndarray, kept: list[int]) -> Floats:
+def _marginal(box: np.ndarray, axes: list[int]) -> Floats:
     """The columns that are kept, in that order; the others added up."""
-    rest = tuple(axis for axis in range(box.ndim) if axis not in kept)
+    rest = tuple(axis for axis in range(box.ndim) if axis not in axes)
     table = np.asarray(box.sum(axis=rest), dtype=np.float64)
-    return table.transpose([sorted(kept).index(axis) for axis in kept])
+    return table.transpose([sorted(axes).index(axis) for axis in axes])

@@ -15,7 +15,7 @@ from dpportal.publications.verdict import (
     Typical,
     Verdict,
     VerdictLevel,
-    about,
+    expected_text,
     is_doubted,
     level_of,
     level_of_cells,
@@ -76,7 +76,7 @@ def _of_cells(plan: Plan, sigma: float, half_width: int | None, people: int, law
     text = _(
         "Noise will misplace %(percent)s of the %(counted)s; a typical cell has %(size)s, ± %(interval)s."
     ) % {
-        "percent": about(min(share, 1.0)),
+        "percent": expected_text(min(share, 1.0)),
         "counted": counted_word(plan.loss.unit.max_rows),
         "size": rounded(typical.answer),
         "interval": rounded(typical.half_width),

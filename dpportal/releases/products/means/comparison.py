@@ -19,7 +19,7 @@ from dpportal.releases.products.means.page import (
 )
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
-from dpportal.releases.products.shared.cells import SINGLE, aligned, told
+from dpportal.releases.products.shared.cells import SINGLE, aligned, cell_number
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import Interval
@@ -68,7 +68,7 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
     known = {n: ~np.isnan(released[n].estimate) & ~np.isnan(truth[n]) for n in names}
     shown_groups = range(min(plan.groups.size, MOST_ROWS))
     parts = aligned(
-        [[told(released[n], (group,), styles[n], exact[n]) for n in names] for group in shown_groups]
+        [[cell_number(released[n], (group,), styles[n], exact[n]) for n in names] for group in shown_groups]
     )
     rows = [
         {"labels": labels[group], "cells": [SINGLE.cell([part]) for part in row]}

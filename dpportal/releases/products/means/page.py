@@ -17,7 +17,7 @@ from dpportal.publications.extremes import extremes
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
-from dpportal.releases.products.shared.cells import SINGLE, aligned, told
+from dpportal.releases.products.shared.cells import SINGLE, aligned, cell_number
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.accounting import plainly
@@ -130,7 +130,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
         "is_exact": not planned.column.floor_error,
     }
     if has_chart(plan, planned) and place < MOST_CHARTS:
-        drawn = _drawn(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
+        drawn = _charted(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
         by = " × ".join(spoken_names(plan)[name] for name in plan.groups.shown_names)
         figure = means_figure(shown["name"], names_of(plan), drawn, shown_rows.decimals, by=by)
         shown["figure"] = figure_json(figure)
@@ -155,7 +155,7 @@ def _grouped(bound: str, planned: ColumnPlan) -> str:
     return f"{int(whole[0]):,}{bound[whole.end() :]}" if whole and int(whole[0]) else bound
 
 
-def _drawn(estimates: ColumnEstimates, most: int) -> Interval:
+def _charted(estimates: ColumnEstimates, most: int) -> Interval:
     """The means of a chart, of the first groups whose mean is told; nothing of the others."""
     first = estimates.mean.estimate.copy()
     first[np.flatnonzero(~np.isnan(first))[most:]] = np.nan
@@ -172,7 +172,7 @@ def _rows_shown(plan: MomentsPlan, result: GroupMeans, place: int) -> _ShownRows
     groups = range(min(plan.groups.size, _most_groups(plan)))
     rows = [*together, *((result.groups[place], group) for group in groups)]
     style = styles_of(plan.columns[place], plan.degree)["mean"]
-    means = [told(of.mean, (group,), style) for of, group in rows]
+    means = [cell_number(of.mean, (group,), style) for of, group in rows]
     return _ShownRows(rows, max((mean.decimals for mean in means if mean.is_determined), default=0))
 
 
@@ -207,7 +207,8 @@ def rows_of(
     estimates: of which column's estimates, and of which group, each row is.
     """
     numbers = [
-        [told(statistics(of)[name], (group,), styles[name]) for name in styles] for of, group in estimates
+        [cell_number(statistics(of)[name], (group,), styles[name]) for name in styles]
+        for of, group in estimates
     ]
     return [
         {"labels": list(own), "cells": [SINGLE.cell([part]) for part in row]}
@@ -217,7 +218,7 @@ def rows_of(
 
 def running_text(interval: Interval, group: int, style: str, decimals: int) -> str:
     """A number with its margin; empty where it is not determined."""
-    text: str = SINGLE.cell([told(interval, (group,), style)._replace(places=decimals)])["text"]
+    text: str = SINGLE.cell([cell_number(interval, (group,), style)._replace(places=decimals)])["text"]
     return text
 
 

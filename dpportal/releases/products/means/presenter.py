@@ -18,7 +18,7 @@ from dpportal.releases.products.means import comparison, page, tables
 from dpportal.releases.products.means.planner import RANGES
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.cells import SINGLE, added_up, no_total, told
+from dpportal.releases.products.shared.cells import SINGLE, added_up, cell_number, no_total
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from mechanisms.arrays import Integers
@@ -71,7 +71,7 @@ class MeansPresenter(Presenter[MomentsPlan, GroupMeans]):
         def answer(picks: Picks) -> CellSum:
             with stored_estimates.measured(release) as values:
                 columns.extend(picked(plan, np.asarray(values), _places(plan, picks)))
-            return added_up(told(columns[0][0], (0,), "people"), math.prod(map(len, picks)))
+            return added_up(cell_number(columns[0][0], (0,), "people"), math.prod(map(len, picks)))
 
         shown = explorer.explored(plan.groups, question, answer)
         rows = [
@@ -91,6 +91,6 @@ def _cells(planned: ColumnPlan, parts: Sequence[Interval | None]) -> list[Json]:
     """What a page shows of number, total and mean; dates have no total."""
     mean = page.styles_of(planned, 1)["mean"]
     return [
-        SINGLE.cell([told(part, (0,), style)]) if part else no_total()
+        SINGLE.cell([cell_number(part, (0,), style)]) if part else no_total()
         for part, style in zip(parts, ("people", "", mean), strict=True)
     ]

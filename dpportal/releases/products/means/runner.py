@@ -16,9 +16,9 @@ from mechanisms.moments.estimates import (
     ColumnEstimates,
     Interval,
     Sums,
+    added_up,
     by_groups,
     compared_means,
-    together,
 )
 from mechanisms.moments.mechanism import exact_sums
 from mechanisms.moments.plan import MomentsPlan
@@ -40,7 +40,7 @@ class GroupMeans:
     @classmethod
     def of(cls, plan: MomentsPlan, sums: np.ndarray) -> GroupMeans:
         """sums: (columns, groups, plan.sums), measured."""
-        return cls(by_groups(plan, sums), together(plan, sums), compared_means(plan, sums))
+        return cls(by_groups(plan, sums), added_up(plan, sums), compared_means(plan, sums))
 
 
 class MeansRunner(Runner[MomentsPlan, GroupMeans]):

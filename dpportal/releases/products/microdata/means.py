@@ -31,7 +31,7 @@ def _line(mean: ColumnMean) -> Json:
     narrowest = min((half for half in halves if half > 0), default=0.0)
     decimals = decimals_for(narrowest) if narrowest else _DECIMALS
 
-    def told(own: Interval | None) -> str:
+    def with_margin(own: Interval | None) -> str:
         if own is None or math.isnan(own.lower[0]):
             return ""
         middle, half = (float(own.lower[0] + own.upper[0]) / 2, float(own.upper[0] - own.lower[0]) / 2)
@@ -40,8 +40,8 @@ def _line(mean: ColumnMean) -> Json:
     return {
         "column": mean.attribute.shown_name,
         "rows": _text(mean.rows, mean.attribute, decimals),
-        "counted": told(mean.counted),
-        "summed": told(mean.summed),
+        "counted": with_margin(mean.counted),
+        "summed": with_margin(mean.summed),
         "bins": bin_error.amount(mean.bins, mean.attribute) if mean.bins else "",
     }
 

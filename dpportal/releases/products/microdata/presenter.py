@@ -65,7 +65,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
 
     def page(self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> Json:
         return page.page(
-            reconstructed.plan, reconstructed.result, _everyone(reconstructed), reconstructed.seed
+            reconstructed.plan, reconstructed.result, _people_total(reconstructed), reconstructed.seed
         )
 
     def chosen(self, release: Release, plan: MicrodataPlan, shown: Json, question: QueryDict) -> Json:
@@ -111,7 +111,7 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
         return dict(measured_facts(reconstructed.plan, reconstructed.result))
 
 
-def _everyone(reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> CellSum | None:
+def _people_total(reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult]) -> CellSum | None:
     plan = reconstructed.plan
     with stored_estimates.measured(reconstructed.release) as values:
         every = [np.arange(cells) for cells in plan.domain.shape]

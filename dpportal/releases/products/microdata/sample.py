@@ -53,7 +53,7 @@ def columns(plan: MicrodataPlan, result: MicrodataResult) -> list[Json]:
 
 
 def _column(attribute: Attribute, noisy: Integers, law: NoiseLaw) -> Json:
-    labels, counts, together = _drawn(attribute, noisy)
+    labels, counts, together = _shown(attribute, noisy)
     [half_width] = integer_half_widths(law, np.array([together], dtype=np.int64)).tolist()
     return {
         "name": attribute.shown_name,
@@ -68,7 +68,7 @@ def _column(attribute: Attribute, noisy: Integers, law: NoiseLaw) -> Json:
     }
 
 
-def _drawn(attribute: Attribute, noisy: Integers) -> tuple[Sequence[str], Integers, int]:
+def _shown(attribute: Attribute, noisy: Integers) -> tuple[Sequence[str], Integers, int]:
     if attribute.size <= MOST_BARS:
         return cell_names(attribute), noisy, 1
     if attribute.ordered:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, about, level_of, percent
+from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, expected_text, level_of, percent
 from dpportal.releases.products.microdata import means
 from mechanisms import registry
 from mechanisms.microdata.cost_estimate import foresee
@@ -22,7 +22,7 @@ def expected(plan: MicrodataPlan, people: int) -> Verdict:
     text = _("Noise is expected to put %(percent)s of the rows into a wrong cell of each single column.")
     if level is VerdictLevel.USELESS:
         text += " " + _("The rows would tell little more than the noise does.")
-    sentence = text % {"percent": about(share)}
+    sentence = text % {"percent": expected_text(share)}
     sentence += _of_means(plan, people)
     if not registry.microdata(plan.mechanism).has_dependence:
         sentence += " " + _("They hold no dependence between columns, whatever they cost.")

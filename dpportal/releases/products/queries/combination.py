@@ -17,7 +17,7 @@ from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import page_limits
 from dpportal.releases.products.queries.parts import answer_shown, count_people, margin_shown
-from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.queries.words import label_text
 from dpportal.releases.products.queries.workloads import label_of
 from dpportal.releases.products.shared import stored_estimates
 from mechanisms import registry
@@ -72,7 +72,10 @@ def _combination(release: Release, plan: QueryPlan, times: Mapping[int, int]) ->
     estimate = sum(count * float(released[number]["answer"]) for number, count in times.items())
     return {
         "parts": [
-            {"sign": _sign(count), "query": said(label_of(plan.workload, plan.domain.for_readers, number))}
+            {
+                "sign": _sign(count),
+                "query": label_text(label_of(plan.workload, plan.domain.for_readers, number)),
+            }
             for number, count in times.items()
         ],
         "answer": answer_shown(estimate, half_width, people),

@@ -22,7 +22,7 @@ from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.page import figures_json, first_answers, root_mean
 from dpportal.releases.products.queries.strategy import strategy_figures
 from dpportal.releases.products.queries.truth import table_of, true_answers
-from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.queries.words import label_text
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
 from mechanisms.matrix.workload.union import EVERYTHING, Term
 
@@ -141,7 +141,7 @@ def _mean_by(groups: np.ndarray, values: np.ndarray, number: int) -> np.ndarray:
 def _by_table(plan: QueryPlan, squared: np.ndarray, expected: np.ndarray) -> Figure:
     names, observed, predicted = [], [], []
     for term, place in plan.workload.offsets():
-        names.append(" × ".join(table_of(plan, term)) or said(EVERYTHING))
+        names.append(" × ".join(table_of(plan, term)) or label_text(EVERYTHING))
         observed.append(squared[place].mean())
         predicted.append(expected[place].mean())
     return tables_figure(names, np.sqrt(observed), np.sqrt(predicted))

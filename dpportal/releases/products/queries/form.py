@@ -14,7 +14,7 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import matrices, workloads
-from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.queries.words import label_text
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.domain import Domain
 from mechanisms.protocol import PlanError
@@ -205,7 +205,7 @@ class WorkloadForm(ChoiceForm):
         """What the wizard shows of the workload: its size, and the first queries in words. Once it is valid."""
         domain = self.declared.project(self.chosen_columns)
         workload = workloads.read(self.cleaned_data["text"], domain)
-        examples = list(map(said, workloads.first_labels(workload, domain.for_readers, EXAMPLES)))
+        examples = list(map(label_text, workloads.first_labels(workload, domain.for_readers, EXAMPLES)))
         return {
             "text": workload.text,
             "queries": workload.queries,

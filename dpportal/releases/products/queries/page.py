@@ -10,7 +10,7 @@ import numpy as np
 
 from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import together
+from dpportal.platform.listed_names import in_sentence
 from dpportal.publications.extremes import extremes
 from dpportal.releases.products.queries import workloads
 from dpportal.releases.products.queries.parts import (
@@ -22,7 +22,7 @@ from dpportal.releases.products.queries.parts import (
     parts_of,
 )
 from dpportal.releases.products.queries.strategy import strategy_figures
-from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.queries.words import label_text
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
@@ -56,7 +56,7 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
     """Of how many answers, and the largest one with its margin where it is certain which one that is."""
-    shown = {"columns": together(list(read_aloud(plan.domain.shown_names).values()))}
+    shown = {"columns": in_sentence(list(read_aloud(plan.domain.shown_names).values()))}
     # Noise on whole numbers lies beyond a half-width by up to one person.
     reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
     top = extremes(result.answers - reach, result.answers + reach).highest
@@ -88,7 +88,7 @@ def first_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     # Pages round to tenths: what was rounded before would often be rounded to the wrong one.
     numbers = [np.round(column, 6).tolist() for column in columns]
     return [
-        [place, said(label), *row]
+        [place, label_text(label), *row]
         for place, (label, *row) in enumerate(zip(labels, *numbers, strict=True), start=1)
     ]
 
@@ -105,7 +105,7 @@ def shown_answers(plan: QueryPlan, result: QueryResult) -> list[list[object]]:
     for term, place in plan.workload.offsets():
         people[place] = WorkloadPart(term, place).counts_people()
     return [
-        [place, said(label), answer_shown(answer, margin, counted), margin_shown(margin, counted)]
+        [place, label_text(label), answer_shown(answer, margin, counted), margin_shown(margin, counted)]
         for place, (label, answer, margin, counted) in enumerate(
             zip(labels, answers, margins, people.tolist(), strict=True), start=1
         )

@@ -20,7 +20,7 @@ from dpportal.charts.queries import MAX_POINTS, MAX_RANGE_CELLS, answers_figure,
 from dpportal.charts.reader_counts import axes_of_two, reader_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.listed_names import in_a_row
-from dpportal.releases.products.queries.words import said, term_in_words
+from dpportal.releases.products.queries.words import label_text, term_in_words
 from dpportal.releases.products.queries.workloads import labels_at
 from dpportal.releases.products.shared.numbers import decimals_for, number_text
 from mechanisms.arrays import Floats
@@ -42,13 +42,13 @@ class WorkloadPart:
     place: slice
 
     @property
-    def asked(self) -> dict[int, Factor]:
+    def factors(self) -> dict[int, Factor]:
         """What is asked of each column that is not added up, by its axis."""
         return {a: f for a, f in sorted(self.term.factors.items()) if not isinstance(f, Total)}
 
     def counts_people(self) -> bool:
         """Whether each answer is a number of people, and no weighted sum of them."""
-        given = [f.matrix for f in self.asked.values() if isinstance(f, Explicit)]
+        given = [f.matrix for f in self.factors.values() if isinstance(f, Explicit)]
         numbers = (matrix if isinstance(matrix, np.ndarray) else matrix.data for matrix in given)
         return all(bool((each == np.rint(each)).all()) for each in numbers)
 
@@ -98,7 +98,7 @@ def called(plan: QueryPlan, part: WorkloadPart) -> str:
 def part_figure(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: Floats) -> Figure:
     """The chart of one part. answers, margins: (q,) of all queries, as they were worked out."""
     own, reach = answers[part.place], margins[part.place]
-    asked, domain = part.asked, plan.domain.for_readers
+    asked, domain = part.factors, plan.domain.for_readers
     title = called(plan, part)
     if plan.workload.shape == plan.domain.shape and asked:
         steps = {axis: f for axis, f in asked.items() if not isinstance(f, Identity)}
@@ -131,23 +131,23 @@ def _table(columns: Domain, answers: Floats, margins: Floats) -> Figure:
 
 def _lines(
     columns: Domain,
-    asked: Mapping[int, Factor],
+    factors: Mapping[int, Factor],
     steps: Mapping[int, Factor],
     answers: Floats,
     margins: Floats,
 ) -> AnswerLines | None:
     """Sums along one column, and by the cells of another where it has few; None where these are not asked.
 
-    columns: those of `asked`. steps: what is asked otherwise than cell by cell.
+    columns: those of `factors`. steps: what is asked otherwise than cell by cell.
     """
     [axis, *others] = steps
-    factor, groups = steps[axis], [f for a, f in asked.items() if a != axis]
-    along = list(asked).index(axis)
+    factor, groups = steps[axis], [f for a, f in factors.items() if a != axis]
+    along = list(factors).index(axis)
     if others or len(groups) > 1 or not isinstance(factor, Prefix | Width) or factor.queries > MAX_POINTS:
         return None
     if groups and groups[0].queries > MAX_GROUPS:
         return None
-    attribute, table = columns.attributes[along], [f.queries for f in asked.values()]
+    attribute, table = columns.attributes[along], [f.queries for f in factors.values()]
     order = [along, *(place for place in range(len(table)) if place != along)]
     shape = (factor.queries, groups[0].queries if groups else 1)
     by = columns.attributes[1 - along] if groups else None
@@ -173,7 +173,7 @@ def _ends(names: Sequence[str], factor: Prefix | Width) -> list[str]:
 def _dots(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: Floats) -> Figure:
     """Each answer by itself, in the order of the queries."""
     shown, alone = shown_queries(answers.size), replace(plan.workload, terms=(part.term,))
-    labels = [said(label) for label in labels_at(alone, plan.domain.for_readers, shown.tolist())]
+    labels = [label_text(label) for label in labels_at(alone, plan.domain.for_readers, shown.tolist())]
     places = part.place.start + shown
     drawn = answers_figure(labels, answers[shown], margins[shown], places, answers.size)
     return Figure(drawn.json, drawn.caption, called(plan, part))

@@ -7,7 +7,7 @@ import scipy.sparse
 
 from dpportal.charts.queries import matrix_figure, shares_figure
 from dpportal.charts.style import Figure
-from dpportal.releases.products.queries.words import said
+from dpportal.releases.products.queries.words import label_text
 from mechanisms import registry
 from mechanisms.matrix.answering import MatrixMechanism, strategy_of
 from mechanisms.matrix.marginals.answering import MarginalMechanism
@@ -24,7 +24,7 @@ def strategy_figures(plan: QueryPlan) -> list[Figure]:
     if isinstance(mechanism, MarginalMechanism):
         names, information = measured_sets(plan, mechanism)
         cost = information * mechanism.closed(plan).rests
-        return [shares_figure([*map(said, names)], cost / cost.sum())]
+        return [shares_figure([*map(label_text, names)], cost / cost.sum())]
     assert isinstance(mechanism, MatrixMechanism)
     strategy = strategy_of(mechanism, plan)
     if isinstance(strategy, Kronecker):

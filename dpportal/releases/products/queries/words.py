@@ -52,7 +52,7 @@ def _part_of(factor: Factor, column: str) -> NotationPart:
     return NotationPart(kinds[type(factor)], (column,) if column else ())
 
 
-def said(label: str) -> str:
+def label_text(label: str) -> str:
     """A query as it is labelled, in the reader's language where the words are ours and not values of columns."""
     return _("all together") if label == EVERYTHING else label
 

@@ -6,7 +6,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from dpportal.charts.counted_word import counted_word
-from dpportal.publications.verdict import Verdict, VerdictLevel, about, level_of, percent, rounded
+from dpportal.publications.verdict import Verdict, VerdictLevel, expected_text, level_of, percent, rounded
 from mechanisms.domain import Attribute, Date, Integer, Real
 from mechanisms.selection import Quantile, SelectionPlan
 
@@ -54,7 +54,7 @@ def _of_ranks(share: float, column: Attribute | None, counted: str) -> str:
     if share >= 1:
         return _("Any value may be chosen, however far off: noise outweighs all ranks.")
     text = _("With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks.")
-    return f"{text % {'share': about(share)}} {_in_its_unit(share, column, counted)}".strip()
+    return f"{text % {'share': expected_text(share)}} {_in_its_unit(share, column, counted)}".strip()
 
 
 def _in_its_unit(share: float, column: Attribute | None, counted: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpportal.platform.json_types import Json
-from dpportal.releases.products.shared.cells import SINGLE, range_text, told
+from dpportal.releases.products.shared.cells import SINGLE, cell_number, range_text
 from mechanisms.moments.column import MeasuredColumn
 from mechanisms.moments.estimates import Interval
 
@@ -43,7 +43,7 @@ def notes(column: MeasuredColumn, shares: tuple[Interval, Interval], row: int) -
 
 
 def _text(share: Interval, row: int) -> str:
-    part = told(share, (row,), "share")
+    part = cell_number(share, (row,), "share")
     if part.is_lopsided:
         return range_text(part)
     text: str = SINGLE.cell([part])["text"]

@@ -178,7 +178,9 @@ def no_total() -> Json:
     return {"text": _("none"), "sort": 0}
 
 
-def told(interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None) -> CellNumber:
+def cell_number(
+    interval: Interval, place: tuple[int, ...], style: str, truth: Interval | None = None
+) -> CellNumber:
     """One number of arrays of estimates."""
     value, lower, upper = (float(x[place]) for x in (interval.estimate, interval.lower, interval.upper))
     return CellNumber(value, lower, upper, style, math.nan if truth is None else float(truth.estimate[place]))
@@ -207,8 +209,8 @@ def range_text(part: CellNumber) -> str:
 
 def ends_text(part: CellNumber) -> str:
     """Both ends of the interval, rounded outwards: 0 to 39."""
-    low = _written(part, part.lower, _down).removesuffix(str(UNITS.get(part.style, "")))
-    return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _up)}
+    low = _written(part, part.lower, _round_down).removesuffix(str(UNITS.get(part.style, "")))
+    return _("%(low)s to %(high)s") % {"low": low, "high": _written(part, part.upper, _round_up)}
 
 
 def _written(part: CellNumber, value: float, rounded: Callable[[float], float] = float) -> str:
@@ -250,7 +252,7 @@ def margin_text(part: CellNumber) -> str:
     if part.is_lopsided:
         return f"[{ends_text(part)}]"
     unit = DAYS if part.style in ("day", "days", "plus-days") else ""
-    return f"± {number_text(_rounded(part.half_width, part.decimals, _up), part.decimals)}{unit}"
+    return f"± {number_text(_rounded(part.half_width, part.decimals, _round_up), part.decimals)}{unit}"
 
 
 def _within_step(step: float, style: str) -> str:
@@ -260,10 +262,10 @@ def _within_step(step: float, style: str) -> str:
     return _("± less than %(step)s") % {"step": plain_number(step)}
 
 
-def _down(value: float) -> float:
+def _round_down(value: float) -> float:
     # What a float is off by is no digit.
     return math.floor(value + 1e-9)
 
 
-def _up(value: float) -> float:
+def _round_up(value: float) -> float:
     return math.ceil(value - 1e-9)

@@ -42,7 +42,7 @@ def keep_estimates(page: str, values: np.ndarray) -> None:
     with storage.scratch_folder() as scratch:
         path = scratch / "estimates.npy"
         np.save(path, values)
-        storage.keep(path, _beside(page))
+        storage.keep(path, _folder_of(page))
 
 
 def has_estimates(release: Release) -> bool:
@@ -105,8 +105,8 @@ def _bytes_of(path: Path) -> mmap:
 
 def stored_names(release: Release) -> list[str]:
     """Where the estimates lie, if there are any; behind it where an earlier version stored them."""
-    return [*([_beside(release.result)] if release.result else []), f"releases/{release.pk}/estimates"]
+    return [*([_folder_of(release.result)] if release.result else []), f"releases/{release.pk}/estimates"]
 
 
-def _beside(page: str) -> str:
+def _folder_of(page: str) -> str:
     return page.removesuffix(".json")

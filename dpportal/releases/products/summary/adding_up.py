@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 from dpportal.platform.json_types import Json
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared import explorer, stored_estimates
-from dpportal.releases.products.shared.cells import SINGLE, added_up, no_total, told
+from dpportal.releases.products.shared.cells import SINGLE, added_up, cell_number, no_total
 from mechanisms.arrays import Integers
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Attribute, Date, Domain
 from mechanisms.moments.estimates import Interval
 from mechanisms.summary.column_estimates import NumberEstimates
 from mechanisms.summary.counts import readings
-from mechanisms.summary.estimates import told as of_rows
+from mechanisms.summary.estimates import of_rows
 from mechanisms.summary.picked import PickedGroups
 from mechanisms.summary.plan import SummaryPlan
 
@@ -67,8 +67,8 @@ def _narrowed(plan: SummaryPlan, columns: Sequence[Attribute], picks: Picks) -> 
 
 def _people(picked: PickedGroups, groups: int, narrowed: tuple[str, Integers] | None = None) -> CellSum:
     """narrowed: a column and those of its cells that are picked."""
-    number = told(picked.people(*narrowed) if narrowed else picked.people(), (0,), "people")
-    return added_up(number, groups * (len(narrowed[1]) if narrowed else 1)).whole
+    number = cell_number(picked.people(*narrowed) if narrowed else picked.people(), (0,), "people")
+    return added_up(number, groups * (len(narrowed[1]) if narrowed else 1)).rounded
 
 
 def _totals(picked: PickedGroups) -> Iterator[Json]:
@@ -85,4 +85,4 @@ def _totals(picked: PickedGroups) -> Iterator[Json]:
 
 def _cell(part: Interval | None, style: str, row: int) -> Json:
     """A cell as the explorer's table has it; dates have no total."""
-    return no_total() if part is None else SINGLE.cell([told(part, (row,), style)])
+    return no_total() if part is None else SINGLE.cell([cell_number(part, (row,), style)])

@@ -14,7 +14,7 @@ from dpportal.charts.style import Figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import listed
 from dpportal.publications.extremes import is_certainly_largest
-from dpportal.releases.products.shared.cells import SINGLE, margin_text, told
+from dpportal.releases.products.shared.cells import SINGLE, cell_number, margin_text
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms.accounting import plainly
@@ -130,7 +130,7 @@ def _finding(table: TableOne) -> Json:
     if not table.groups:
         return {}
     plan, number = table.plan, table.summary.number
-    everybody = told(number, (table.everybody,), "people")
+    everybody = cell_number(number, (table.everybody,), "people")
     finding = {
         "people": round(everybody.value),
         "margin": math.ceil(everybody.half_width),
@@ -199,7 +199,7 @@ def _bounds(line: LineColumn, own: NumberEstimates, row: int) -> str:
     if own.at_lower is None or own.at_upper is None:
         return ""
     lower, upper = line.bound_texts
-    cells = (SINGLE.cell([told(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
+    cells = (SINGLE.cell([cell_number(each, (row,), "share")]) for each in (own.at_lower, own.at_upper))
     low, high = (cell["text"] or _("an unknown share") for cell in cells)
     text = _(
         "Values were counted from %(lower)s to %(upper)s: %(low)s are %(lower)s or below, %(high)s are %(upper)s or "

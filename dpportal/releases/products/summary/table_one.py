@@ -22,8 +22,8 @@ from dpportal.releases.products.shared.cells import (
     ClippingLimits,
     Pattern,
     aligned,
+    cell_number,
     ends_text,
-    told,
 )
 from mechanisms.domain import MISSING_LABEL, Attribute, Categorical, Date, Integer, Real
 from mechanisms.moments.estimates import Interval
@@ -111,7 +111,7 @@ class TableOne:
         return SINGLE.cell([self._people(row)])
 
     def _people(self, row: int) -> CellNumber:
-        return told(self.summary.number, (row,), "people", self.truth.number if self.truth else None)
+        return cell_number(self.summary.number, (row,), "people", self.truth.number if self.truth else None)
 
     @property
     def shown(self) -> list[int]:
@@ -144,8 +144,8 @@ class _ColumnBlock:
         seen = [cell for cell in range(len(labels)) if cell not in self.unseen]
         numbers = [
             [
-                told(self.own.counts, (row, cell), "people", true.counts if true else None),
-                told(self.own.shares, (row, cell), "share", true.shares if true else None),
+                cell_number(self.own.counts, (row, cell), "people", true.counts if true else None),
+                cell_number(self.own.shares, (row, cell), "share", true.shares if true else None),
             ]
             for cell in seen
             for row in self.table.shown
@@ -207,15 +207,15 @@ class _ColumnBlock:
         compared: Json | None = None,
     ) -> Json:
         """parts: names of estimates, with the place of a quantile, and how each is written."""
-        numbers = aligned([[self._told(row, *part) for part in parts] for row in self.table.shown])
+        numbers = aligned([[self._number(row, *part) for part in parts] for row in self.table.shown])
         cells = [pattern.cell(own) for own in numbers]
         return {"label": label, "cells": cells, "is_category": False, "mark": "", **(compared or {})}
 
-    def _told(self, row: int, name: str, place: int | None, style: str) -> CellNumber:
+    def _number(self, row: int, name: str, place: int | None, style: str) -> CellNumber:
         index = (row,) if place is None else (row, place)
         interval: Interval = getattr(self.own, name)
         truth: Interval | None = getattr(self.true, name) if self.true else None
-        own = told(interval, index, style, truth)
+        own = cell_number(interval, index, style, truth)
         if name != "quantiles":
             return own
         return own._replace(limits=limits_of(self.table.plan.lines[self.attribute.name]))
@@ -226,7 +226,8 @@ class _ColumnBlock:
             return [{} for _cell in cells]
         pair = self.difference
         numbers = [
-            [told(pair.plain, (cell,), style), told(pair.standardised, (cell,), "plus")] for cell in cells
+            [cell_number(pair.plain, (cell,), style), cell_number(pair.standardised, (cell,), "plus")]
+            for cell in cells
         ]
         return [
             {"difference": SINGLE.cell([plain]), "standardised": SINGLE.cell([standardised])}

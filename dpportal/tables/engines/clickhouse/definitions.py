@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from dpportal.platform.json_types import Json
-from dpportal.tables.connections.definitions import SourceDefinition
-from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.clickhouse.error_codes import PASSING
 from dpportal.tables.engines.clickhouse.quoting import identifier, literal
+from dpportal.tables.engines.definitions import SourceDefinition
+from dpportal.tables.engines.server import ServerTable
+from dpportal.tables.faults import SourceFault
 
 QueryRunner = Callable[[str], list[Json]]
 TABLES_OF = """SELECT concat(database, '.', name) AS place, engine, create_table_query, as_select,
@@ -70,7 +70,7 @@ class ClickHouseDefinitions:
     texts: dict[str, str] = field(default_factory=dict)
     shifts: set[str] = field(default_factory=set)
 
-    def definition(self, table: SharedTable, source: str) -> SourceDefinition:
+    def definition(self, table: ServerTable, source: str) -> SourceDefinition:
         """What stands behind FROM, and what that is made of."""
         tree = self._tree(f"SELECT * FROM {source}")  # noqa: S608 quoted already
         if table.query:

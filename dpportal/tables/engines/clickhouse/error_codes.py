@@ -6,8 +6,8 @@ from functools import partial
 
 from django.utils.translation import gettext_lazy as _
 
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.engines import fault_words
+from dpportal.tables.faults import SourceFault
 
 # https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
 NAMES = {

@@ -22,14 +22,14 @@ import pyarrow as pa
 from django.utils.translation import gettext as _
 
 from dpportal.platform.json_types import Json
-from dpportal.tables.connections import credentials
-from dpportal.tables.connections.cost_estimate import Expected, check
-from dpportal.tables.connections.definitions import SourceDefinition
-from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines import credentials
 from dpportal.tables.engines.clickhouse import definitions as clickhouse_definitions, error_codes as codes
 from dpportal.tables.engines.clickhouse.quoting import identifier, literal
+from dpportal.tables.engines.cost_estimate import Expected, check
+from dpportal.tables.engines.definitions import SourceDefinition
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
+from dpportal.tables.engines.server import Encryption, Server, ServerTable
+from dpportal.tables.faults import SourceFault
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
@@ -140,7 +140,7 @@ WRAPPED = re.compile(r"(?:Nullable|LowCardinality)\((.*)\)")
 FINEST = 6
 
 
-def source(table: SharedTable) -> str:
+def source(table: ServerTable) -> str:
     """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
     if table.query:
         return f"(\n{table.query.strip()}\n) AS source"
@@ -156,7 +156,7 @@ class ClickHouseSession:
     """
 
     client: Client
-    connection: Connection
+    connection: Server
     settings: dict[str, str]
     version: str
     read_at: dt.datetime
@@ -175,7 +175,7 @@ class ClickHouseSession:
         names = {name for name, _columns in leaves(self._plan(select))} | self._tables(select, set())
         return sorted(f"{self.connection.address}/{name}" for name in names)
 
-    def definition(self, table: SharedTable) -> SourceDefinition:
+    def definition(self, table: ServerTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
         return clickhouse_definitions.ClickHouseDefinitions(self.fetch).definition(table, source(table))
 
@@ -255,7 +255,7 @@ class ClickHouseSession:
 
 
 @contextmanager
-def reading(connection: Connection) -> Iterator[ClickHouseSession]:
+def reading(connection: Server) -> Iterator[ClickHouseSession]:
     """A session with a connection's database, which ends with the block. Raises SourceFault."""
     client = _opened(connection, credentials.password(connection))
     try:
@@ -264,7 +264,7 @@ def reading(connection: Connection) -> Iterator[ClickHouseSession]:
         client.close()
 
 
-def _opened(connection: Connection, password: str) -> Client:
+def _opened(connection: Server, password: str) -> Client:
     try:
         from clickhouse_connect import get_client
     except ImportError:
@@ -278,8 +278,8 @@ def _opened(connection: Connection, password: str) -> Client:
             username=connection.user,
             password=password,
             database=connection.database or None,
-            interface="http" if connection.encryption == Connection.Encryption.NONE else "https",
-            verify=connection.encryption == Connection.Encryption.VERIFIED,
+            interface="http" if connection.encryption == Encryption.NONE else "https",
+            verify=connection.encryption == Encryption.VERIFIED,
             compress=False,
             connect_timeout=CONNECT_SECONDS,
             send_receive_timeout=connection.seconds + PATIENCE_SECONDS,
@@ -292,7 +292,7 @@ def _opened(connection: Connection, password: str) -> Client:
         )
 
 
-def _begun(client: Client, connection: Connection) -> ClickHouseSession:
+def _begun(client: Client, connection: Server) -> ClickHouseSession:
     with translating_errors(connection):
         [row] = _rows(client.raw_query(BEGINNING, fmt="JSONEachRow"))
     version = [int(number) for number in row["version"].split(".")[:2]]
@@ -341,7 +341,7 @@ def leaves(plan: Json) -> list[tuple[str, list[str]]]:
 
 
 @contextmanager
-def translating_errors(connection: Connection, *, connecting: bool = False) -> Iterator[None]:
+def translating_errors(connection: Server, *, connecting: bool = False) -> Iterator[None]:
     """Errors of the server, of the client and of the way between them as SourceFault."""
     from clickhouse_connect.driver.exceptions import Error, ProgrammingError
     from urllib3.exceptions import HTTPError
@@ -360,7 +360,7 @@ def translating_errors(connection: Connection, *, connecting: bool = False) -> I
         raise _broken(connection, begun, connecting) from None
 
 
-def _broken(connection: Connection, begun: float, connecting: bool) -> SourceFault:
+def _broken(connection: Server, begun: float, connecting: bool) -> SourceFault:
     if connecting:
         return codes.fault("unreachable")
     return codes.fault("time" if time.monotonic() - begun > connection.seconds else "lost")

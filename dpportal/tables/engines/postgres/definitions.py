@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from dpportal.platform.json_types import Json
-from dpportal.tables.connections.definitions import SourceDefinition
-from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines.definitions import SourceDefinition
 from dpportal.tables.engines.postgres import lexer
+from dpportal.tables.engines.server import ServerTable
+from dpportal.tables.faults import SourceFault
 
 PlanNodes = Sequence[Json]
 # What stands in the places of a statement, in order or by name.
@@ -160,7 +160,7 @@ class PostgresDefinitions:
     plan: Explainer
     parents: Callable[[str, str], list[Json]]
 
-    def definition(self, table: SharedTable, source: str) -> SourceDefinition:
+    def definition(self, table: ServerTable, source: str) -> SourceDefinition:
         """What stands behind FROM, and what that is made of."""
         texts = {"query": table.query.strip()} if table.query else {}
         named = texts["query"] if table.query else source

@@ -32,7 +32,7 @@ def without_constants(text: str) -> str:
 
     Nothing in a comment, a constant or a quoted name begins another: a name may have an apostrophe, a constant dashes.
     """
-    return QUOTED.sub(_kept, _without_comments(text))
+    return QUOTED.sub(_name_or_empty, _without_comments(text))
 
 
 def names_of(chain: str) -> list[str]:
@@ -60,10 +60,10 @@ def _end_of_comment(text: str, place: int) -> int:
     return len(text) if depth else place
 
 
-def _kept(found: re.Match[str]) -> str:
-    if found["coded"] is not None:
-        return f'"{_decoded(found["coded"], found["escape"] or chr(92))}"'
-    return found["name"] or "''"
+def _name_or_empty(match: re.Match[str]) -> str:
+    if match["coded"] is not None:
+        return f'"{_decoded(match["coded"], match["escape"] or chr(92))}"'
+    return match["name"] or "''"
 
 
 def _decoded(coded: str, escape: str) -> str:

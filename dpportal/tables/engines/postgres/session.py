@@ -23,14 +23,14 @@ from psycopg import errors, sql
 from psycopg.rows import dict_row
 
 from dpportal.platform.json_types import Json
-from dpportal.tables.connections import credentials
-from dpportal.tables.connections.cost_estimate import Expected, check
-from dpportal.tables.connections.definitions import SourceDefinition
-from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines import credentials
+from dpportal.tables.engines.cost_estimate import Expected, check
+from dpportal.tables.engines.definitions import SourceDefinition
 from dpportal.tables.engines.postgres import definitions as postgres_definitions
 from dpportal.tables.engines.postgres.definitions import QueryValues
 from dpportal.tables.engines.protocol import ColumnInfo
+from dpportal.tables.engines.server import Server, ServerTable
+from dpportal.tables.faults import SourceFault
 
 CONNECT_SECONDS = 5
 # The server ends a statement that takes too long; a server that is gone is waited for no longer than so much more.
@@ -76,7 +76,7 @@ SETTINGS: dict[LiteralString, LiteralString] = {
 }
 
 
-def source(table: SharedTable) -> str:
+def source(table: ServerTable) -> str:
     """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
     if table.query:
         return f"(\n{table.query.strip()}\n) AS source"
@@ -89,7 +89,7 @@ class PostgresSession:
     """One read-only transaction. version: of the engine. read_at: when its snapshot was taken, by its own clock."""
 
     cursor: psycopg.Cursor
-    connection: Connection
+    connection: Server
     version: str
     read_at: dt.datetime
     server: str
@@ -113,7 +113,7 @@ class PostgresSession:
         self._run(ANCESTORS_OF, _names({_place(node) for node in plan if "Relation Name" in node}))
         return sorted(f"{self.server}/{schema}.{table}" for schema, table in self.cursor.fetchall())
 
-    def definition(self, table: SharedTable) -> SourceDefinition:
+    def definition(self, table: ServerTable) -> SourceDefinition:
         """What a table or query is made of now; from `describe` on, nobody changes it before the session ends."""
         with translating_errors(), _looking(self.connection) as looking:
             reader = postgres_definitions.PostgresDefinitions(
@@ -193,7 +193,7 @@ class PostgresSession:
 
 
 @contextmanager
-def reading(connection: Connection) -> Iterator[PostgresSession]:
+def reading(connection: Server) -> Iterator[PostgresSession]:
     """A session with a connection's database, which ends with the block. Raises SourceFault."""
     opened = _connected(connection)
     opened.read_only = True
@@ -205,7 +205,7 @@ def reading(connection: Connection) -> Iterator[PostgresSession]:
         opened.close()
 
 
-def _connected(connection: Connection) -> psycopg.Connection:
+def _connected(connection: Server) -> psycopg.Connection:
     password = credentials.password(connection)
     with translating_errors(connecting=True):
         return psycopg.connect(
@@ -225,7 +225,7 @@ def _connected(connection: Connection) -> psycopg.Connection:
 
 
 @contextmanager
-def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
+def _looking(connection: Server) -> Iterator[postgres_definitions.Catalogs]:
     """A second session, each of whose statements sees what is there at that moment; names are never sought in it."""
     opened = _connected(connection)
     opened.read_only = opened.autocommit = True
@@ -244,7 +244,7 @@ def _looking(connection: Connection) -> Iterator[postgres_definitions.Catalogs]:
         opened.close()
 
 
-def _begun(opened: psycopg.Connection, connection: Connection) -> PostgresSession:
+def _begun(opened: psycopg.Connection, connection: Server) -> PostgresSession:
     with translating_errors(), _waited(opened, PATIENCE_SECONDS):
         cursor = opened.cursor()
         limits = {"statement_timeout": str(connection.seconds * 1000), "lock_timeout": "30000"}
@@ -323,7 +323,7 @@ def _end_with_client(opened: psycopg.Connection) -> None:
         opened.execute("SELECT pg_catalog.set_config('client_connection_check_interval', '5000', true)")
 
 
-def _server(opened: psycopg.Connection, connection: Connection) -> str:
+def _server(opened: psycopg.Connection, connection: Server) -> str:
     """What is the same for one server under all its addresses, where the user may ask for it."""
     try:
         with opened.transaction(), opened.cursor() as cursor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from dpportal.tables.connections.definitions import SourceDefinition
-from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines.definitions import SourceDefinition
+from dpportal.tables.engines.server import ServerTable
 
 # Nodes that give each row of a table once or not at all, by what is in that row; or rows that are in no table.
 ROW_BY_ROW = {
@@ -51,7 +51,7 @@ SparkRows = list[dict[str, str]]
 
 
 def definition(
-    table: SharedTable, plan: str, relations: list[str], describe: Callable[[str], SparkRows]
+    table: ServerTable, plan: str, relations: list[str], describe: Callable[[str], SparkRows]
 ) -> SourceDefinition:
     """plan: of EXPLAIN EXTENDED. relations: names of the tables that are read. describe: what DESCRIBE … says."""
     analysed = _section(plan, "Analyzed").partition("\n")[2]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpportal.tables.connections.cost_estimate import Expected
+from dpportal.tables.engines.cost_estimate import Expected
 
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # What Spark says of a table that it knows nothing of.

@@ -21,13 +21,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from django.utils.translation import gettext as _, gettext_lazy
 
-from dpportal.tables.connections import credentials
-from dpportal.tables.connections.cost_estimate import Expected, check, is_allowed
-from dpportal.tables.connections.definitions import SourceDefinition
-from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import Connection, SharedTable
-from dpportal.tables.engines import fault_words
+from dpportal.tables.engines import credentials, fault_words
+from dpportal.tables.engines.cost_estimate import Expected, check, is_allowed
+from dpportal.tables.engines.definitions import SourceDefinition
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
+from dpportal.tables.engines.server import Encryption, Server, ServerTable
 from dpportal.tables.engines.spark import definitions as spark_definitions
 from dpportal.tables.engines.spark.file_selection import (
     SELECTING,
@@ -37,6 +35,7 @@ from dpportal.tables.engines.spark.file_selection import (
     selects_folders,
 )
 from dpportal.tables.engines.spark.plan_size import Leaf, expected, leaves, places, relations_of
+from dpportal.tables.faults import SourceFault
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -93,7 +92,7 @@ TYPES = {
 }
 
 
-def source(table: SharedTable) -> str:
+def source(table: ServerTable) -> str:
     """What stands behind FROM, its names quoted; a query as the administrator wrote it."""
     if table.query:
         return f"(\n{table.query.strip()}\n) AS source"
@@ -113,7 +112,7 @@ class SparkReadSession:
     """
 
     spark: SparkSession
-    connection: Connection
+    connection: Server
     version: str
     read_at: dt.datetime
     server: str
@@ -132,7 +131,7 @@ class SparkReadSession:
             plan = self._plan(f"SELECT * FROM {source}", "extended")
         return sorted(f"{self.connection.address}/{name}" for name in relations_of(plan) or set(places(plan)))
 
-    def definition(self, table: SharedTable) -> SourceDefinition:
+    def definition(self, table: ServerTable) -> SourceDefinition:
         """What a table or query is made of now. Nothing keeps it so until the session ends."""
         select = f"SELECT * FROM {source(table)}"
         with self._in_time():
@@ -239,7 +238,7 @@ class SparkReadSession:
 
 
 @contextmanager
-def reading(connection: Connection) -> Iterator[SparkReadSession]:
+def reading(connection: Server) -> Iterator[SparkReadSession]:
     """A session with a connection's cluster, which ends with the block. Raises SourceFault."""
     opened = _opened(connection, credentials.password(connection))
     try:
@@ -249,7 +248,7 @@ def reading(connection: Connection) -> Iterator[SparkReadSession]:
         opened.stop()
 
 
-def _opened(connection: Connection, token: str) -> SparkSession:
+def _opened(connection: Server, token: str) -> SparkSession:
     """The client's session, which has not spoken with the cluster yet."""
     try:
         with warnings.catch_warnings():
@@ -265,7 +264,7 @@ def _opened(connection: Connection, token: str) -> SparkSession:
         PySparkLogger.getLogger(name).disabled = True
     host = f"[{connection.host}]" if ":" in connection.host else connection.host
     channel = DefaultChannelBuilder(f"sc://{host}:{connection.port}")
-    channel.set("use_ssl", "false" if connection.encryption == Connection.Encryption.NONE else "true")
+    channel.set("use_ssl", "false" if connection.encryption == Encryption.NONE else "true")
     channel.set("user_agent", "dpportal")
     if token:
         channel.set("authorization", f"Bearer {token}")
@@ -282,7 +281,7 @@ def _closing(opened: SparkSession, seconds: float) -> threading.Timer:
     return timer
 
 
-def _begun(opened: SparkSession, connection: Connection) -> SparkReadSession:
+def _begun(opened: SparkSession, connection: Server) -> SparkReadSession:
     closing = _closing(opened, connection.seconds + PATIENCE_SECONDS)
     try:
         return _sign_in(opened, connection)
@@ -290,7 +289,7 @@ def _begun(opened: SparkSession, connection: Connection) -> SparkReadSession:
         closing.cancel()
 
 
-def _sign_in(opened: SparkSession, connection: Connection) -> SparkReadSession:
+def _sign_in(opened: SparkSession, connection: Server) -> SparkReadSession:
     with translating_errors(lambda: False, connecting=True):
         version = opened.version
         if int(version.partition(".")[0]) < OLDEST:

@@ -17,7 +17,7 @@ from dpportal.releases.products.means import page as means_page
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.queries import page as queries_page
 from dpportal.releases.products.shared import bounds
-from dpportal.releases.products.shared.cells import added_up, told
+from dpportal.releases.products.shared.cells import added_up, cell_number
 from dpportal.releases.products.summary import page as summary_page
 from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms import registry
@@ -179,8 +179,8 @@ def test_a_number_near_nobody_is_told_with_both_ends() -> None:
         render_to_string("releases/_finding.html", {"plan": plan, "shown": {"finding": finding}})
     )
     assert finding["ends"] in said and "±" not in said
-    number = told(table.summary.number, (table.everybody,), "people")
-    assert added_up(number, 2).whole.ends == (0, math.ceil(number.upper))
+    number = cell_number(table.summary.number, (table.everybody,), "people")
+    assert added_up(number, 2).rounded.ends == (0, math.ceil(number.upper))
     assert added_up(number._replace(lower=5, value=10, upper=15), 2).ends is None
 
 

@@ -64,7 +64,7 @@ def with_table(path: Path, like: str, name: str, content: bytes) -> Path:
         for each, words in stated
     ]
     named = (bundle_name(read), facts["title"])
-    said, day = documents._said(read, linked), facts["measured_at"][:10]
+    said, day = documents._described(read, linked), facts["measured_at"][:10]
     linked = croissant(named, facts["statement"], facts["curator"], day, said, files)
     return forged(path, {name: content, "datapackage.json": described, "croissant.json": as_written(linked)})
 

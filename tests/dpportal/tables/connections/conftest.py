@@ -14,6 +14,7 @@ from dpportal.datasets import attach_table, services
 from dpportal.datasets.import_job import CONVERSIONS
 from dpportal.datasets.models import Dataset
 from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines.server import Encryption
 from mechanisms.domain import Categorical, Integer
 from tests.credentials import ScramDoor, credential
 from tests.dpportal import building
@@ -71,7 +72,7 @@ def connection(db, register, door, owner, monkeypatch) -> Connection:
         database=at.path.strip("/"),
         user=READER,
         credential="register",
-        encryption=Connection.Encryption.NONE,
+        encryption=Encryption.NONE,
         all_curators=True,
         seconds=20,
     )

@@ -15,8 +15,9 @@ from dpportal.datasets import attach_table
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
 from dpportal.releases.models import Release
-from dpportal.tables.connections import credentials
 from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines import credentials
+from dpportal.tables.engines.server import Encryption
 from tests.dpportal import building
 from tests.dpportal.tables.connections.conftest import connected
 
@@ -106,7 +107,7 @@ class ByExtra(Refusals):
         assert "the connection allows (100\xa0bytes)" in self.failed(elsewhere)
 
     def test_a_server_that_is_not_encrypted_as_declared(self, elsewhere):
-        self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)
+        self.limited(elsewhere, encryption=Encryption.VERIFIED)
         assert "not as encrypted as it is declared" in self.failed(elsewhere)
 
     def test_a_client_that_is_not_installed(self, elsewhere, monkeypatch):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dpportal.tables.connections.cost_estimate import Expected, check
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection
+from dpportal.tables.engines.cost_estimate import Expected, check
 from dpportal.tables.engines.spark.file_selection import runs_nothing, selected, selects_folders
 from dpportal.tables.engines.spark.plan_size import WITH_QUERY, Leaf, expected, leaves
+from dpportal.tables.faults import SourceFault
 
 PLAN = """== Optimized Logical Plan ==
 Join LeftOuter, (x#1 = y#2), Statistics(sizeInBytes=8.0 EiB)

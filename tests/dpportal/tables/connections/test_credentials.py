@@ -13,10 +13,11 @@ import pytest
 from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry
-from dpportal.tables.connections import credentials, reachability
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.connections import reachability
 from dpportal.tables.connections.models import Connection
+from dpportal.tables.engines import credentials
 from dpportal.tables.engines.postgres import session as postgres
+from dpportal.tables.faults import SourceFault
 from tests.credentials import CLEARTEXT, ScramDoor, credential
 from tests.dpportal.tables.connections.conftest import PASSWORD
 from tests.dpportal.tables.connections.refusals import Failing, credential_follows

@@ -11,8 +11,8 @@ from dpportal.accounts.models import AuditEntry
 from dpportal.datasets import attach_table, services
 from dpportal.datasets.models import Dataset
 from dpportal.releases import execution
-from dpportal.tables.connections import definitions
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines import definitions
 from dpportal.tables.engines.postgres import session as postgres
 from tests.dpportal import building
 from tests.dpportal.tables.connections import refusals

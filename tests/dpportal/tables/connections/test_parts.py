@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dpportal.tables import Persons, ReadOptions
+from dpportal.tables.connections import counting
 from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.postgres.session import PostgresSession
-from dpportal.tables.pushdown import counting
 from mechanisms.domain import Domain, Integer
 
 NAMES = [f"x{i}" for i in range(30)]

@@ -16,8 +16,9 @@ from dpportal.budgets.models import Budget
 from dpportal.datasets import attach_table, near_duplicates, records, services
 from dpportal.datasets.models import Dataset
 from dpportal.releases.models import Release
-from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.postgres import session as postgres
+from dpportal.tables.engines.server import Encryption
 from tests.dpportal import building
 from tests.dpportal.tables.connections.conftest import READER, connected
 from tests.dpportal.tables.connections.refusals import Refusals, accepted, credential_follows, released
@@ -257,7 +258,7 @@ class TestBadInput(Refusals):
 
     def test_a_server_whose_certificate_nobody_vouches_for(self, elsewhere, monkeypatch):
         monkeypatch.setenv("PGSSLROOTCERT", "/nowhere/root.crt")
-        self.limited(elsewhere, encryption=Connection.Encryption.VERIFIED)
+        self.limited(elsewhere, encryption=Encryption.VERIFIED)
         assert "No encrypted connection" in self.failed(elsewhere)
 
     def test_a_database_that_is_not_there(self, elsewhere):

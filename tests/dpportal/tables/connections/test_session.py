@@ -8,9 +8,9 @@ from contextlib import closing
 import pytest
 
 from dpportal.tables import ReadOptions
+from dpportal.tables.connections import counting
 from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines.postgres import session as postgres
-from dpportal.tables.pushdown import counting
 from mechanisms.domain import Attribute, Categorical, Domain, Integer
 from tests.dpportal.tables.connections.conftest import READER
 from tests.dpportal.tables.connections.refusals import Failing, released

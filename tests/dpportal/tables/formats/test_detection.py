@@ -15,14 +15,13 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
 import pytest
 
 from dpportal.tables import UploadFault
 from dpportal.tables.formats import FORMATS, TEXT, detection
 from dpportal.tables.formats.detection import detect_format
-from tests.dpportal.tables.storing import workbook
+from dpportal.tables.formats.parquet import Parquet
+from tests.dpportal.tables.formats.small_files import file_of
 
 TABLE = pa.table({"colour": ["red"]})
 further_format = partial(detection.further_format, has_names=True)
@@ -31,18 +30,6 @@ further_format = partial(detection.further_format, has_names=True)
 def written(folder: Path, content: bytes) -> Path:
     (folder / "file").write_bytes(content)
     return folder / "file"
-
-
-def parquet() -> bytes:
-    file = io.BytesIO()
-    pq.write_table(TABLE, file)
-    return file.getvalue()
-
-
-def feather() -> bytes:
-    file = io.BytesIO()
-    pyarrow.feather.write_feather(TABLE, file)
-    return file.getvalue()
 
 
 # What a person's row, or a column's name, can begin with; and the letters of every format, as in “ORCID” those of ORC.
@@ -97,14 +84,7 @@ def test_the_first_row_of_a_further_file_decides_nothing(tmp_path, mark, name):
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
 @pytest.mark.parametrize("name", ["p1", "p1.unknown", "own"])
 def test_a_further_file_is_what_its_name_says_else_what_the_dataset_is(tmp_path, known, name):
-    content = {
-        "csv": b"colour\nred\n",
-        "parquet": parquet(),
-        "feather": feather(),
-        "xlsx": workbook(tmp_path, ["a"], [1]),
-    }
-    assert known.name in content, f"add a small file of “{known.name}” to `content` in this test"
-    source = written(tmp_path, content[known.name])
+    source = written(tmp_path, file_of(known, TABLE))
     if name == "own":
         assert further_format(source, f"p1{known.endings[0]}", "csv") is known
     else:
@@ -112,7 +92,7 @@ def test_a_further_file_is_what_its_name_says_else_what_the_dataset_is(tmp_path,
 
 
 @pytest.mark.parametrize("beginning", [b"red,1\n", b"PAR1,1\n", b"PK\x03\x04,1\n", b"ARROW1,1\n"])
-@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".feather"])
+@pytest.mark.parametrize("ending", [known.endings[0] for known in FORMATS if known.beginning])
 def test_text_under_the_name_of_a_packed_file_is_refused_whatever_its_rows(tmp_path, beginning, ending):
     with pytest.raises(UploadFault) as caught:
         further_format(written(tmp_path, beginning), f"p1{ending}", "csv")
@@ -145,8 +125,7 @@ PACKED = {
     "bzip2": bz2.compress(b"red\nblue\n"),
     "xz": lzma.compress(b"red\nblue\n"),
     "zip": archive(),
-    "Parquet": parquet(),
-    "Feather": feather(),
+    **{known.titles[0]: file_of(known, TABLE) for known in FORMATS if known.closing},
 }
 
 
@@ -193,4 +172,7 @@ def test_archives_of_nothing_are_archives(tmp_path):
 
 def test_a_parquet_file_whose_first_page_is_elsewhere_is_one(tmp_path):
     """The footer says where pages lie, so anything may come first."""
-    assert detect_format(written(tmp_path, b"PAR1\0\0\0\0" + parquet()[4:]), "t").name == "parquet"
+    assert (
+        detect_format(written(tmp_path, b"PAR1\0\0\0\0" + file_of(Parquet(), TABLE)[4:]), "t").name
+        == "parquet"
+    )

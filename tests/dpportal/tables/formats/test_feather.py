@@ -33,7 +33,7 @@ TABLE = pa.table(
 )
 
 
-def feather(table: pa.Table, compression: str | None = None) -> bytes:
+def written(table: pa.Table, compression: str | None = None) -> bytes:
     file = io.BytesIO()
     options = pa.ipc.IpcWriteOptions(compression=compression)
     with pa.ipc.new_file(file, table.schema, options=options) as writer:
@@ -57,7 +57,7 @@ def test_a_feather_file_is_read_as_the_parquet_file_of_the_same_table(tmp_path, 
     file = io.BytesIO()
     pq.write_table(TABLE, file)
     parquet, rows = read(tmp_path, file.getvalue(), "t.parquet")
-    facts, same = read(tmp_path, feather(TABLE, compression), "t.feather")
+    facts, same = read(tmp_path, written(TABLE, compression), "t.feather")
     assert facts.format == "feather"
     assert same == rows
     assert (facts.content_digest, facts.sketch) == (parquet.content_digest, parquet.sketch)
@@ -72,18 +72,18 @@ def broken_offsets() -> bytes:
     """The second text begins a gigabyte behind the first."""
     offsets = pa.py_buffer(b"".join(place.to_bytes(4, "little") for place in (0, 2**30, 2)))
     texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"ab")])
-    return feather(pa.table({"t": texts}))
+    return written(pa.table({"t": texts}))
 
 
 @pytest.mark.parametrize(
     ("content", "code"),
     [
-        (lambda: feather(TABLE)[:-40], "damaged"),
+        (lambda: written(TABLE)[:-40], "damaged"),
         (broken_offsets, "damaged"),
-        (lambda: feather(pa.table({"nested": [[1], [2]]})), "nested"),
-        (lambda: feather(pa.table({"t": ["a\0b"]})), "binary"),
-        (lambda: feather(pa.table({"nothing": pa.nulls(2**24)})), "unfolds"),
-        (lambda: feather(pa.table({"n": pa.array(np.zeros(2**22, np.int8))}), "zstd"), "unfolds"),
+        (lambda: written(pa.table({"nested": [[1], [2]]})), "nested"),
+        (lambda: written(pa.table({"t": ["a\0b"]})), "binary"),
+        (lambda: written(pa.table({"nothing": pa.nulls(2**24)})), "unfolds"),
+        (lambda: written(pa.table({"n": pa.array(np.zeros(2**22, np.int8))}), "zstd"), "unfolds"),
     ],
     ids=["cut", "offsets", "nested", "nul", "nulls", "zeros"],
 )
@@ -139,7 +139,7 @@ ODD = {
 @pytest.mark.parametrize(("column", "rows"), ODD.values(), ids=ODD.keys())
 def test_a_value_that_means_nothing_spoils_its_own_row(tmp_path, column, rows, further_columns):
     table = pa.table({"odd": column, "number": [1, 2, 3]})
-    _facts, read_rows = read(tmp_path, feather(table), "t.feather", further_columns=further_columns)
+    _facts, read_rows = read(tmp_path, written(table), "t.feather", further_columns=further_columns)
     assert read_rows == [[text, str(number)] for number, text in enumerate(rows, 1)]
 
 
@@ -147,13 +147,13 @@ def test_a_value_that_means_nothing_spoils_its_own_row(tmp_path, column, rows, f
 def test_a_file_of_views_is_read_alike_as_an_upload_and_as_a_further_file(tmp_path, further_columns):
     views = pa.array(["é", None, "a text of more than twelve letters", "é", ""], pa.string_view())
     table = pa.table({"a": views, "b": categories(views)})
-    _facts, rows = read(tmp_path, feather(table), "t.feather", further_columns=further_columns)
+    _facts, rows = read(tmp_path, written(table), "t.feather", further_columns=further_columns)
     assert rows == [[text or None] * 2 for text in views.to_pylist()]
 
 
 def test_a_long_text_among_views_is_left_out_with_its_row(tmp_path):
     views = pa.array(["x", "y" * (MAX_LINE_BYTES + 1), "z"], pa.string_view())
-    facts, rows = read(tmp_path, feather(pa.table({"a": views})), "t.feather", further_columns=1)
+    facts, rows = read(tmp_path, written(pa.table({"a": views})), "t.feather", further_columns=1)
     assert rows == [["x"], ["z"]]
     assert facts.oddities.spoiled_rows == 1
 
@@ -168,7 +168,7 @@ def test_views_in_a_parquet_file_are_read_in_a_further_file(tmp_path):
 def test_a_place_beyond_a_dictionary_is_not_read(tmp_path):
     column = pa.DictionaryArray.from_arrays(pa.array([0, 9]), pa.array(["a"]), safe=False)
     with pytest.raises(UploadFault) as caught:
-        read(tmp_path, feather(pa.table({"a": column})), "t.feather")
+        read(tmp_path, written(pa.table({"a": column})), "t.feather")
     assert caught.value.code == "damaged"
 
 
@@ -184,7 +184,7 @@ def test_a_file_of_one_long_batch_is_read_by_columns_as_if_it_had_many(tmp_path,
     while table.num_rows < 3 * feather_table.PIECE_ROWS:
         table = pa.concat_tables([table, table]).combine_chunks()
     table = table.slice(0, 3 * feather_table.PIECE_ROWS + 8)
-    usual, first = read(tmp_path, feather(table), "t.feather")
+    usual, first = read(tmp_path, written(table), "t.feather")
     monkeypatch.setattr(feather_table, "LONG_BATCH_BYTES", 1000)
     facts, same = read(tmp_path, one_batch(table), "t.feather")
     assert (facts.rows, facts.content_digest, facts.sketch) == (
@@ -199,7 +199,7 @@ def test_a_file_of_one_long_batch_is_read_by_columns_as_if_it_had_many(tmp_path,
 def test_a_long_batch_without_rows_has_none(tmp_path, monkeypatch):
     monkeypatch.setattr(feather_table, "LONG_BATCH_BYTES", 1)
     with pytest.raises(UploadFault, match="no rows"):
-        read(tmp_path, feather(TABLE.slice(0, 0)), "t.feather")
+        read(tmp_path, written(TABLE.slice(0, 0)), "t.feather")
 
 
 @pytest.mark.slow

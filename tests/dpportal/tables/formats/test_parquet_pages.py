@@ -92,6 +92,6 @@ def test_a_file_read_by_columns_is_the_same_table(tmp_path: Path, monkeypatch, r
     facts = []
     for share in (1, -1):
         monkeypatch.setattr(parquet_table, "PAGES_SHARE", share)
-        facts.append(parquet_table.convert_parquet(Parquet(), reading))
+        facts.append(Parquet().read(reading))
     assert facts[0] == facts[1] and facts[0].rows == rows
     assert {path.name for path in tmp_path.iterdir()} == {"upload", "t"}

@@ -10,6 +10,7 @@ import pytest
 
 from dpportal.datasets.models import Dataset
 from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines.server import Encryption
 from tests.clickhouses import PASSWORD, Server, run
 from tests.credentials import credential
 from tests.dpportal import building
@@ -27,7 +28,7 @@ def connection_to(server: Server, **fields: Any) -> Connection:
         "port": server.port,
         "user": "reader",
         "credential": "register",
-        "encryption": Connection.Encryption.NONE,
+        "encryption": Encryption.NONE,
         "all_curators": True,
         "seconds": 60,
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dpportal.tables.connections import definitions
 from dpportal.tables.connections.models import SharedTable
+from dpportal.tables.engines import definitions
 from tests import clickhouses
 from tests.dpportal import building
 from tests.dpportal.tables.connections import refusals

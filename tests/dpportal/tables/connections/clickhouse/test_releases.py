@@ -10,9 +10,9 @@ import pytest
 
 from dpportal.datasets import near_duplicates, records, services
 from dpportal.datasets.models import Dataset
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.clickhouse import session as speaking
+from dpportal.tables.faults import SourceFault
 from mechanisms.domain import Categorical
 from tests import clickhouses
 from tests.credentials import credential

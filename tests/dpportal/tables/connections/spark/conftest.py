@@ -8,6 +8,7 @@ import pytest
 
 from dpportal.datasets.models import Dataset
 from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines.server import Encryption
 from dpportal.tables.engines.spark import session as speaking
 from tests.clusters import TOKEN, Cluster
 from tests.credentials import credential
@@ -37,7 +38,7 @@ def connection_to(cluster: Cluster, **fields: Any) -> Connection:
         "host": "127.0.0.1",
         "port": cluster.port,
         "credential": "register",
-        "encryption": Connection.Encryption.NONE,
+        "encryption": Encryption.NONE,
         "all_curators": True,
         "seconds": 60,
     }

@@ -10,10 +10,10 @@ import pytest
 
 from dpportal.datasets import records, services
 from dpportal.datasets.models import Dataset
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import SharedTable
 from dpportal.tables.engines.spark import session as speaking
 from dpportal.tables.engines.spark.file_selection import SELECTING
+from dpportal.tables.faults import SourceFault
 from mechanisms.domain import Integer
 from tests.dpportal import building
 from tests.dpportal.tables.connections.conftest import connected

@@ -11,10 +11,10 @@ import pytest
 
 from dpportal.datasets import records, services
 from dpportal.datasets.models import Dataset
-from dpportal.tables.connections import definitions
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
+from dpportal.tables.engines import definitions
 from dpportal.tables.engines.spark import session as spark
+from dpportal.tables.faults import SourceFault
 from mechanisms.domain import Categorical, Integer
 from tests import clusters
 from tests.credentials import credential

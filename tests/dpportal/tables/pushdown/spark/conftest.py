@@ -1,6 +1,7 @@
 import pytest
 
 from dpportal.tables.connections.models import Connection
+from dpportal.tables.engines.server import Encryption
 from dpportal.tables.engines.spark import session as speaking
 from tests.clusters import TOKEN
 from tests.credentials import credential
@@ -15,7 +16,7 @@ def spark(cluster, tmp_path_factory):
         host="127.0.0.1",
         port=cluster.port,
         credential="spark",
-        encryption=Connection.Encryption.NONE,
+        encryption=Encryption.NONE,
         seconds=300,
     )
     with pytest.MonkeyPatch.context() as patch:

@@ -13,28 +13,23 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext as _
 
-from dpportal.tables.connections.faults import SourceFault
-
-if TYPE_CHECKING:
-    from dpportal.tables.connections.models import Connection
+from dpportal.tables.engines.server import Encryption, Server
+from dpportal.tables.faults import SourceFault
 
 # Of names that cannot lead out of the folder, nor to another variable of the environment.
 NAME = "[a-z][a-z0-9_]{0,39}"
-# From the least to the most; as connections name them.
-ENCRYPTIONS = ("disable", "require", "verify-full")
 FORM = '{"engine": "postgresql", "host": "db.example.org", "port": 5432, "encryption": "verify-full", "password": "…"}'
 FIELDS = {"engine", "host", "port", "encryption", "password"}
 
 
 @dataclass(frozen=True)
 class Credential:
-    """password: empty where a server asks for none. engine: of a connection. encryption: the least, of ENCRYPTIONS.
+    """password: empty where a server asks for none. engine: of a connection. encryption: the least, of `Encryption`.
 
     Engines differ in what they send: PostgreSQL shows a server nothing that ClickHouse would not put in a header.
     """
@@ -45,9 +40,10 @@ class Credential:
     encryption: str
     password: str
 
-    def allows(self, connection: Connection) -> bool:
+    def allows(self, connection: Server) -> bool:
         """Whether it is for this connection's server, of this engine, so encrypted."""
-        enough = ENCRYPTIONS.index(connection.encryption) >= ENCRYPTIONS.index(self.encryption)
+        strengths = Encryption.values
+        enough = strengths.index(connection.encryption) <= strengths.index(self.encryption)
         own = (self.engine, _plain(self.host), self.port)
         return enough and own == (connection.kind, _plain(connection.host), connection.port)
 
@@ -57,7 +53,7 @@ def variable(name: str) -> str:
     return f"DPPORTAL_CREDENTIAL_{name.upper()}"
 
 
-def password(connection: Connection) -> str:
+def password(connection: Server) -> str:
     """The password for a connection. Raises SourceFault where there is none for its server, so encrypted."""
     credential = _read(connection.credential)
     if not credential.allows(connection):
@@ -123,7 +119,7 @@ def _parsed(fields: dict[str, object]) -> Credential:
     secret = fields.get("password", "")
     if not (isinstance(host, str) and host and isinstance(secret, str)) or type(port) is not int:
         raise TypeError
-    if encryption not in ENCRYPTIONS or fields.keys() - FIELDS:
+    if encryption not in Encryption.values or fields.keys() - FIELDS:
         raise ValueError
     return Credential(str(engine), host, port, str(encryption), secret)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 
-from dpportal.tables.connections.faults import SourceFault
-from dpportal.tables.connections.models import Connection
+from dpportal.tables.engines.server import Server
+from dpportal.tables.faults import SourceFault
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Expected:
     bytes: int | None
 
 
-def is_allowed(connection: Connection, expected: Expected) -> bool:
+def is_allowed(connection: Server, expected: Expected) -> bool:
     """Whether an engine knows how much it reads, and that is no more than the connection allows."""
     return (
         expected.bytes is not None
@@ -32,7 +32,7 @@ def is_allowed(connection: Connection, expected: Expected) -> bool:
     )
 
 
-def check(connection: Connection, expected: Expected) -> None:
+def check(connection: Server, expected: Expected) -> None:
     """Raise SourceFault if the engine expects to read more than the connection allows, or does not know how much."""
     if expected.bytes is None:
         raise SourceFault(

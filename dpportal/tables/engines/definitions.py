@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.platform.listed_names import joint
-from dpportal.tables.connections.faults import SourceFault
+from dpportal.tables.faults import SourceFault
 
 # Why a row of one person can decide whether, or how often, rows of others are in a source.
 SHIFTS = {

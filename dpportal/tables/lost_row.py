@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from dpportal.tables.meaning.proposals import ANY_DATE, LIKE_NUMBER
+from dpportal.tables.proposals import ANY_DATE, LIKE_NUMBER
 
 # A name that is written as numbers or days are.
 VALUE = re.compile(f"{LIKE_NUMBER}|{ANY_DATE}")

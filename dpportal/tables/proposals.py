@@ -57,7 +57,7 @@ def proposed_options(columns: TextColumns, options: ReadOptions) -> ReadOptions:
     units = options.units
     if units is None:
         units = tuple(sorted({unit for column in seen if (unit := _unit(column))}))
-    seen = [[_before(text, units) for text in column] for column in seen]
+    seen = [[_without_unit(text, units) for text in column] for column in seen]
     numbers = [_like_numbers(column) for column in seen]
     decimal = options.decimal or _decimal(seen, numbers, options)
     thousands = options.thousands
@@ -75,11 +75,13 @@ def _unit(texts: list[str]) -> str:
     """The one text that stands behind numbers of which a column is nearly all; else nothing."""
     found = [WITH_UNIT.fullmatch(text) for text in texts]
     behind = {match[2] for match in found if match}
-    fits = _most(match or re.fullmatch(LIKE_NUMBER, text) for match, text in zip(found, texts, strict=True))
+    fits = _most_hold(
+        match or re.fullmatch(LIKE_NUMBER, text) for match, text in zip(found, texts, strict=True)
+    )
     return behind.pop() if fits and len(behind) == 1 else ""
 
 
-def _before(text: str, units: Sequence[str]) -> str:
+def _without_unit(text: str, units: Sequence[str]) -> str:
     found = WITH_UNIT.fullmatch(text)
     return found[1] if found and found[2] in units else text
 
@@ -124,7 +126,7 @@ def written_truths(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(seen)
 
 
-def _most(tests: Iterable[object]) -> bool:
+def _most_hold(tests: Iterable[object]) -> bool:
     fitting = list(map(bool, tests))
     return sum(fitting) >= MOST * len(fitting)
 
@@ -137,11 +139,11 @@ def _texts(column: Sequence[str | None], options: ReadOptions) -> list[str]:
 def _kind(texts: list[str], options: ReadOptions) -> tuple[ColumnKind, str]:
     if not texts:
         return "text", ""
-    if _most(text.lower() in WORDS for text in texts):
+    if _most_hold(text.lower() in WORDS for text in texts):
         return "boolean", ""
     if (kind := _number_kind(texts, options)) is not None:
         return kind, _remark_on_unit(texts, options)
-    if _most(python_semantics.day_of(text, options) for text in texts):
+    if _most_hold(python_semantics.day_of(text, options) for text in texts):
         return "date", _remark_on_dates(texts, options)
     return "text", _remark(texts, options)
 
@@ -153,13 +155,13 @@ def _number_kind(texts: list[str], options: ReadOptions) -> ColumnKind | None:
         re.fullmatch(CODE, python_semantics.without_thousands(text, options)) for text in numbers
     ):
         return None
-    if not _most(python_semantics.number_of(text, options) is not None for text in numbers):
+    if not _most_hold(python_semantics.number_of(text, options) is not None for text in numbers):
         return None
     digits, bare = (
         f"[-+]?[0-9{''.join(options.thousands_marks)}]+",
         (python_semantics.without_unit(text, options) for text in numbers),
     )
-    all_integers = len(numbers) == len(texts) and _most(re.fullmatch(digits, text) for text in bare)
+    all_integers = len(numbers) == len(texts) and _most_hold(re.fullmatch(digits, text) for text in bare)
     return "integer" if all_integers else "real"
 
 
@@ -174,10 +176,10 @@ def _remark_on_unit(texts: list[str], options: ReadOptions) -> str:
 def _remark(texts: list[str], options: ReadOptions) -> str:
     """A hint for a text column whose first rows would be numbers or dates if they were read otherwise."""
     numbers = _like_numbers(texts)
-    is_read = _most(python_semantics.number_of(text, options) is not None for text in numbers)
+    is_read = _most_hold(python_semantics.number_of(text, options) is not None for text in numbers)
     for decimal, thousands, words in OTHER_MARKS if numbers and not is_read else ():
         other = replace(options, decimal=decimal, thousands=thousands)
-        if _most(python_semantics.number_of(text, other) is not None for text in numbers):
+        if _most_hold(python_semantics.number_of(text, other) is not None for text in numbers):
             return f"Looks like numbers with {words}. Say so on the page “How the file is read” if they are."
     for form in ("iso", "day-first", "month-first"):
         if all(python_semantics.day_of(text, replace(options, date_format=form)) for text in texts):
@@ -199,7 +201,7 @@ def _remark_on_dates(texts: list[str], options: ReadOptions) -> str:
 
 
 def _are_days(texts: Sequence[str]) -> bool:
-    return bool(texts) and _most(re.fullmatch(ANY_DATE, text) for text in texts)
+    return bool(texts) and _most_hold(re.fullmatch(ANY_DATE, text) for text in texts)
 
 
 def _like_numbers(texts: list[str]) -> list[str]:
@@ -223,7 +225,7 @@ def _decimal(columns: list[list[str]], numbers: list[list[str]], options: ReadOp
 
 def _have_commas(texts: list[str]) -> bool:
     """Whether texts are numbers, of which some can only have a decimal comma."""
-    return _most(re.fullmatch(f"{COMMA}|-?[0-9]+", text) for text in texts) and any(
+    return _most_hold(re.fullmatch(f"{COMMA}|-?[0-9]+", text) for text in texts) and any(
         re.fullmatch("-?[0-9]+,(?:[0-9]{1,2}|[0-9]{4,})", text)
         or any(re.fullmatch(GROUPED[mark], text) and "," in text for mark in (".", *APOSTROPHES))
         for text in texts
@@ -232,7 +234,7 @@ def _have_commas(texts: list[str]) -> bool:
 
 def _have_points(texts: list[str]) -> bool:
     """Whether texts are numbers, of which some can only have a decimal point."""
-    return _most(re.fullmatch("-?[0-9]+(?:[.][0-9]+)?", text) for text in texts) and any(
+    return _most_hold(re.fullmatch("-?[0-9]+(?:[.][0-9]+)?", text) for text in texts) and any(
         re.fullmatch("-?[0-9]+[.](?:[0-9]{1,2}|[0-9]{4,})", text) for text in texts
     )
 
@@ -240,7 +242,7 @@ def _have_points(texts: list[str]) -> bool:
 def _any_all(column: list[str], grouped: str, decimal: str, thousands: str) -> bool:
     options = ReadOptions(decimal=decimal, thousands=thousands)
     clear = any(re.fullmatch(grouped, text) for text in column)
-    return clear and _most(python_semantics.number_of(text, options) is not None for text in column)
+    return clear and _most_hold(python_semantics.number_of(text, options) is not None for text in column)
 
 
 def _date_format(columns: list[list[str]]) -> str:

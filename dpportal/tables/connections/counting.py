@@ -11,15 +11,13 @@ from functools import partial
 import numpy as np
 from django.utils.translation import gettext as _
 
-from dpportal.tables.connections import definitions
-from dpportal.tables.connections.engines import engine_of
-from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
-from dpportal.tables.engines import protocol as engine
+from dpportal.tables.engines import definitions, protocol as engine
 from dpportal.tables.engines.clickhouse.dialect import ClickHouse
+from dpportal.tables.engines.registry import engine_of
 from dpportal.tables.engines.spark.dialect import Spark
 from dpportal.tables.facts import Column, checked_names
-from dpportal.tables.faults import UploadFault
+from dpportal.tables.faults import SourceFault, UploadFault
 from dpportal.tables.fit import PersonFit, TableFit, column_fit
 from dpportal.tables.meaning.identifiers import named_like_identifier
 from dpportal.tables.meaning.parse_options import Limits, ReadOptions
