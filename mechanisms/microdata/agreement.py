@@ -40,20 +40,29 @@ def towards(expected: Floats, target: Target, nobody: Flags) -> Floats:
     """(g_a, g_b) >= 0 with the sums of the expected table, moved to a measured one as far as its noise lets tell.
 
     nobody: (g_a, g_b) where nobody can be.
-    The share of the way is the one of least expected error, where the true table differs from the expected one by what
-    the squared distance exceeds the noise by (James and Stein 1961, the positive part); of a cell that lies
-    further off than noise brings it, the share of its own distance, if that is larger. Where next to nobody was
-    measured, the measurement alone is taken.
+    The share of the way is James's and Stein's; of a cell that lies further off than noise brings it, the share of its
+    own distance, if that is larger. Where next to nobody was measured, the measurement alone is taken.
     """
     distance = target.table - expected
-    beyond = max(0.0, float(np.square(distance).mean()) - target.variance)
-    whole = beyond / (beyond + target.variance)
+    whole = shrinkage(distance, target.variance)
     far = BEYOND_NOISE**2 * target.variance / np.maximum(np.square(distance), _TINY)
     moved = expected + np.maximum(whole, 1 - np.minimum(1, far)) * distance
     rare = next_to_nobody(expected, target) & ~nobody
     few = np.where(rare, garrote(target), 0)
     sums = (np.maximum(0, expected.sum(axis=axis) - few.sum(axis=axis)) for axis in (1, 0))
     return few + with_sums(np.where(nobody | rare, -np.inf, moved), *sums)
+
+
+def shrinkage(distance: Floats, variance: float) -> float:
+    """The share of the way to a noisy table with given sums, 1 - (f - 2)σ²/‖d‖², 0 at least (James and Stein 1961).
+
+    f = (r - 1)(c - 1): in so many directions d, the (r, c) distance without what its sums say, is free. In one or two
+    nothing is better on the whole than the measurement.
+    """
+    free = distance - distance.mean(axis=0) - distance.mean(axis=1)[:, None] + distance.mean()
+    directions = (distance.shape[0] - 1) * (distance.shape[1] - 1)
+    explained = max(0, directions - 2) * variance
+    return 1 - min(1.0, explained / max(float(np.square(free).sum()), _TINY))
 
 
 def next_to_nobody(expected: Floats, target: Target) -> Flags:
