@@ -13,6 +13,9 @@ from mechanisms.microdata.tables import Grouping, Pair
 
 # Standard errors from which on a cell is moved further than its table is: of a hundred that are met, five are beyond.
 BEYOND_NOISE = 2
+# Standard errors that the count by independence exceeds where 0 in a cell's interval cannot be chance: two values that
+# exclude each other, which classes never quite do. One standard error is enough then to prefer what was measured.
+BEYOND_CHANCE, PREFERRED = 20, 1
 # A share of the rows below which a cell can hold next to nobody.
 NEXT_TO_NOBODY = 1 / 1000
 _TINY = 1e-12
@@ -67,10 +70,12 @@ def shrinkage(distance: Floats, variance: float) -> float:
 
 def next_to_nobody(expected: Floats, target: Target) -> Flags:
     """Cells that are estimated at less than a thousandth of all, with 0 in their interval but not what is expected."""
-    deviation = target.variance**0.5
-    few = garrote(target) < NEXT_TO_NOBODY * float(expected.sum())
+    deviation, total = target.variance**0.5, float(expected.sum())
+    few = garrote(target) < NEXT_TO_NOBODY * total
     holds_0 = target.table < BEYOND_NOISE * deviation
-    is_rare: Flags = np.logical_and(few & holds_0, expected - target.table > BEYOND_NOISE * deviation)
+    by_chance = np.outer(expected.sum(axis=1), expected.sum(axis=0)) / max(total, _TINY)
+    off = np.where(by_chance > BEYOND_CHANCE * deviation, PREFERRED, BEYOND_NOISE) * deviation
+    is_rare: Flags = np.logical_and(few & holds_0, expected - target.table > off)
     return is_rare
 
 

@@ -19,8 +19,8 @@ MOST_LOOKED_AT, MISFITS, PARTNERS = 1 << 17, 512, 2_048
 class ColumnPull:
     """How much each row pulls the tables of one column with all others away from what is wanted.
 
-    places: (d, n). column: which of the d, whose c cells begin at `start`. pull: (c, S) what each cell exceeds by, times
-    how much it counts, `weights`, (c, S).
+    places: (d, n). column: which of the d, whose c cells begin at `start`. pull: (c, S) what each cell exceeds by,
+    times how much it counts, `weights`, (c, S).
     """
 
     places: RowPlaces

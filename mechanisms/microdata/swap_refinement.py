@@ -22,8 +22,8 @@ PASSES, PART, LEAST = 8, 4, 16
 # leave rows where next to nobody was measured.
 RARE = 10
 # In the last rounds, what a cell of a table counts at least, which has so many cells or fewer; of a larger one less, by
-# its cells. Otherwise a few large counts, which are known to some rows, would be met to some tens. From the beginning it
-# would move far more rows to that end, and triples away from what the classes have.
+# its cells. Otherwise a few large counts, which are known to some rows, would be met to some tens. From the beginning
+# it would move far more rows to that end, and triples away from what the classes have.
 LAST, KNOWN, SMALL_TABLE = 0.3, 0.1, 100
 
 
