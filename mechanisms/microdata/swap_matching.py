@@ -54,7 +54,8 @@ class ColumnPull:
         """What exchanges together do to the counts of the column's cells with all others, (c, S)."""
         size = self.pull.shape[1]
         x, y = self.own(one) * size, self.own(other) * size
-        a, b = (self.places[self.others][:, rows] for rows in (one, other))
+        others = np.array(self.others)[:, None]
+        a, b = (self.places[others, rows] for rows in (one, other))
         to, off = (
             np.bincount(np.concatenate([first + a, second + b]).ravel(), minlength=self.pull.size)
             for first, second in ((y, x), (x, y))
@@ -75,17 +76,15 @@ class ColumnPull:
         return misfits[one], partners[other]
 
     def _misfits(self, random: np.random.Generator, few: int) -> Integers:
-        """The rows whose cells' pull has the largest sums, of many."""
-        count = self.places.shape[1]
-        rows: Integers | slice = slice(None)
-        if count > MOST_LOOKED_AT:
-            rows = np.unique(random.integers(0, count, MOST_LOOKED_AT))
+        """The rows whose cells' pull has the largest sums, of all, or of every so many from a random one on."""
+        step = -(-self.places.shape[1] // MOST_LOOKED_AT)
+        first = int(random.integers(step))
+        rows = slice(first, None, step)
         own, pull = self.own(rows) * self.pull.shape[1], self.pull.astype(np.float32).ravel()
         misfit = np.zeros(own.size, dtype=np.float32)
         for j in self.others:
             misfit += pull.take(own + self.places[j][rows])
-        worst = np.argpartition(-misfit, few)[:few]
-        return worst if isinstance(rows, slice) else rows[worst]
+        return first + step * np.argpartition(-misfit, few)[:few]
 
     def _leaving(self, rows: Integers) -> Floats:
         """(rows, c): by how much less a row pulls with each cell of the column than now, less half its own move."""
