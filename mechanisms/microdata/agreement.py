@@ -64,8 +64,8 @@ def shrinkage(distance: Floats, variance: float) -> float:
     """
     free = distance - distance.mean(axis=0) - distance.mean(axis=1)[:, None] + distance.mean()
     directions = (distance.shape[0] - 1) * (distance.shape[1] - 1)
-    explained = max(0, directions - 2) * variance
-    return 1 - min(1.0, explained / max(float(np.square(free).sum()), _TINY))
+    explained: float = max(0, directions - 2) * variance / max(float(np.square(free).sum()), _TINY)
+    return max(0.0, 1.0 - explained)
 
 
 def next_to_nobody(expected: Floats, target: Target) -> Flags:

@@ -35,7 +35,8 @@ class ColumnPull:
 
     def own(self, rows: Integers | slice) -> Integers:
         """(rows,) int64: the column's cells, from 0."""
-        return self.places[self.column][rows].astype(np.int64) - self.start
+        cells: Integers = self.places[self.column][rows].astype(np.int64) - self.start
+        return cells
 
     def gains(self, one: Integers, other: Integers) -> tuple[Floats, Floats]:
         """By how much each exchange lowers the sum of pull · move, and its own weighted ‖move‖²."""
@@ -84,7 +85,8 @@ class ColumnPull:
         misfit = np.zeros(own.size, dtype=np.float32)
         for j in self.others:
             misfit += pull.take(own + self.places[j][rows])
-        return first + step * np.argpartition(-misfit, few)[:few]
+        worst: Integers = first + step * np.argpartition(-misfit, few)[:few]
+        return worst
 
     def _leaving(self, rows: Integers) -> Floats:
         """(rows, c): by how much less a row pulls with each cell of the column than now, less half its own move."""
