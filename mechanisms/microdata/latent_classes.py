@@ -70,7 +70,7 @@ FINE, MOST_TIMES = 16, 2.0
 # rows are matched, for every value of a row that is looked at, and seconds of a round besides.
 FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
 DEALT_NANOSECONDS, EXCHANGED_NANOSECONDS, MOVED_NANOSECONDS = 60, 30, 10
-LOOKED_AT_NANOSECONDS, MATCHED_SECONDS = 7, 0.0025
+LOOKED_AT_NANOSECONDS, MATCHED_SECONDS = 7, 0.001
 # Of the classes' parameters, and of tables of all pairs, how many are in memory at once. Bytes of a cell while rows are
 # settled.
 PARAMETER_COPIES, TABLE_COPIES, SETTLED_BYTES = 9, 3, 4
