@@ -1,6 +1,7 @@
 """Sessions in the database that know whose they are and end after half a day; Django says how a store is extended.
 
-The database keeps a digest of a session's key: a copy of it opens no session.
+The database keeps a digest of a session's key: a copy of it opens no session. What a session holds is signed together
+with its key, and says when it began: whoever writes into the database opens none either, and makes none live longer.
 """
 
 from __future__ import annotations
@@ -33,6 +34,18 @@ class SessionStore(DatabaseStore):
     def get_model_class(cls) -> type[PersonSession]:
         return PersonSession
 
+    @property
+    def key_salt(self) -> str:
+        return f"{super().key_salt} {self.session_key}"
+
+    def load(self) -> CleanedData:
+        data = super().load()
+        began = _moment(data.get(BEGAN))
+        if began and began + _longest() <= timezone.now():
+            self._session_key = None
+            return {}
+        return data
+
     def create_model_instance(self, data: CleanedData) -> PersonSession:
         session = cast(PersonSession, super().create_model_instance(data))
         session.session_key = stored_key(session.session_key)
@@ -41,8 +54,7 @@ class SessionStore(DatabaseStore):
         session.browser, session.network = data.get(BROWSER, ""), data.get(NETWORK, "")
         session.how = data.get(HOW, "")
         if session.began_at:
-            longest = timedelta(seconds=settings.SESSION_LONGEST)
-            session.expire_date = min(session.expire_date, session.began_at + longest)
+            session.expire_date = min(session.expire_date, session.began_at + _longest())
         return session
 
     def exists(self, session_key: str) -> bool:
@@ -58,6 +70,10 @@ class SessionStore(DatabaseStore):
         if session is None:
             self._session_key = None  # a key that was not given out here is not taken for a new session
         return session
+
+
+def _longest() -> timedelta:
+    return timedelta(seconds=settings.SESSION_LONGEST)
 
 
 def _moment(seconds: int | None) -> datetime | None:

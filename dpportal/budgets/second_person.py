@@ -98,7 +98,7 @@ def _spent_alone(dataset: Dataset) -> dict[str, Decimal]:
     approvals = Approval.objects.filter(kind=SPENDS, state=Approval.State.APPROVED)
     approved = set(approvals.values_list("subject", flat=True))
     charges = LedgerEntry.objects.filter(kind=LedgerEntry.Kind.CHARGE, dataset__in=dataset.bound_together)
-    lines = charges.exclude(state=LedgerEntry.State.VOID).order_by("-pk")
+    lines = charges.exclude(state=LedgerEntry.State.VOID).order_by("-at", "-pk")
     values = lines.values_list("key", "budget__definition", "amount")
     spent: dict[str, Decimal] = {}
     for _key, definition, amount in takewhile(

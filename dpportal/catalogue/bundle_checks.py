@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import ClassVar
 from uuid import UUID
 
@@ -19,6 +20,7 @@ from dpportal.jobs.claims import ACTIVE, Claim, JobState
 from dpportal.jobs.clock import db_ago
 from dpportal.jobs.runner import JobKind, register
 from dpportal.platform import storage
+from dpportal.platform.keyed import keyed
 
 FOLDER = "checks"
 MOST_BYTES = 64 * 2**20
@@ -44,9 +46,11 @@ class BundleChecks(JobKind[BundleCheck]):
     def work(self, job: BundleCheck, claim: Claim) -> None:
         claim.step("checking")
         with storage.local_path(job.file) as path:
-            findings = bundle_verifier.findings(path)
-            signed = standing.signed(path, findings)
-        claim.finish(JobState.DONE, findings=findings, **signed)
+            job.findings = bundle_verifier.findings(path)
+            signed = standing.signed(path, job.findings)
+        job.publication, job.release_sha256 = signed or (None, "")
+        names = ("findings", "publication", "release_sha256")
+        claim.finish(JobState.DONE, seal=_seal(job), **{name: getattr(job, name) for name in names})
         default_storage.delete(job.file)
 
     def close(self, job: BundleCheck, claim: Claim, reason: str) -> None:
@@ -70,7 +74,7 @@ def ask(file: File[bytes], network: str) -> BundleCheck:
             _("From your network many downloads were checked. Try again in a quarter of an hour.")
         )
     check = BundleCheck(network=network)
-    check.file = default_storage.save(f"{FOLDER}/{check.pk}.zip", file)
+    check.file = default_storage.save(_file_name(check.pk), file)
     with transaction.atomic():
         check.save()
         CHECKS.hint_on_commit(check.pk)
@@ -78,8 +82,20 @@ def ask(file: File[bytes], network: str) -> BundleCheck:
 
 
 def find(pk: UUID) -> BundleCheck | None:
-    """A check of the last quarter of an hour."""
-    return BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(KEPT_SECONDS)).first()
+    """A check of the last quarter of an hour; none where its row says something else than the worker found."""
+    check = BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(KEPT_SECONDS)).first()
+    is_another = check and (check.file != _file_name(pk) or (check.is_done and check.seal != _seal(check)))
+    return None if is_another else check
+
+
+def _file_name(pk: UUID) -> str:
+    return f"{FOLDER}/{pk}.zip"
+
+
+def _seal(check: BundleCheck) -> str:
+    """A keyed digest of what was found."""
+    said = ["bundle check", check.pk, check.findings, check.publication, check.release_sha256]
+    return keyed(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def forget() -> None:

@@ -29,17 +29,17 @@ class Remark:
     link: str
 
 
-def signed(path: Path, findings: Sequence[Json]) -> Json:
-    """Which publication's files these are, by what the portal itself signed: fields of a check; none of others' files.
+def signed(path: Path, findings: Sequence[Json]) -> tuple[UUID, str] | None:
+    """Which publication's files these are, and the digest of release.json, by what the portal itself signed; else None.
 
     findings: of the verifier, which was given the portal's own keys.
     """
     states = {(each["what"], each["state"]) for each in findings}
     if any(state == State.FAILED for _what, state in states) or (WHAT, State.HOLDS) not in states:
-        return {}
+        return None
     bundle = Bundle.read(path)
     name = bundle.release.get("release") or bundle.release.get("stream")
-    return {"publication": UUID(str(name)), "release_sha256": bundle.digest(RELEASE)}
+    return UUID(str(name)), bundle.digest(RELEASE)
 
 
 def remarks(check: BundleCheck) -> Iterator[Remark]:

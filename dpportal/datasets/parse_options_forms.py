@@ -75,7 +75,10 @@ NO_UNIT = "none"
 NAMED_FORMATS = ("iso", "day-first", "month-first")
 WRONG_OPTIONS = {
     "thousands": _("The thousands mark and the decimal mark must differ. Change one of the two."),
-    "units": _("A unit has one to ten letters or signs, without digits, spaces, commas or brackets."),
+    "units": _(
+        "A unit has a letter, or a sign such as %, ° or €; no digits, spaces, commas or brackets, and at most ten "
+        "characters."
+    ),
     "date_format": _(
         "Write the format with %d, %m (or %b, %B for English names) and %Y (or %y) once each, and if there is a time "
         "%H, %M and %S; for example %d.%m.%Y."

@@ -110,7 +110,7 @@ def _warned_on(dataset: Dataset) -> dt.date | None:
     """When the owners were told of the chosen day; None if not since it was chosen, of which they were told before."""
     day = str(dataset.erase_on)
     chosen, warned = _last(dataset, CHOSEN, f"{day}; "), _last(dataset, WARNED, day)
-    if warned is None or (chosen is not None and warned.pk < chosen.pk):
+    if warned is None or (chosen is not None and (warned.at, warned.pk) < (chosen.at, chosen.pk)):
         return None
     return timezone.localdate(warned.at)
 
@@ -119,7 +119,7 @@ def _last(dataset: Dataset, action: str, detail: str) -> AuditEntry | None:
     """The last line of the audit record that has this act on a dataset, and whose details begin so."""
     subject = f"{dataset._meta.model_name} {dataset.pk}"
     acts = AuditEntry.objects.filter(action=action, subject=subject, detail__startswith=detail)
-    return acts.order_by("-pk").first()
+    return acts.order_by("-at", "-pk").first()
 
 
 @transaction.atomic

@@ -16,11 +16,12 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from django.db import transaction
+from django.db.models import F, OuterRef, Subquery
 from django.utils.translation import gettext as _
 
 from dpportal.history import chain
 from dpportal.history.canonical import CanonicalValue
-from dpportal.history.models import Imprint
+from dpportal.history.models import Imprint, Link
 from dpportal.platform.keyed import keyed_digest
 from dpportal.platform.sealed import UndecryptableValue
 
@@ -55,6 +56,17 @@ kinds: dict[str, ImprintKind] = {}
 def declare(*declared: ImprintKind) -> None:
     """Have things of these kinds compared with their lines."""
     kinds.update({kind.name: kind for kind in declared})
+
+
+class ForgedRowError(Exception):
+    """A row is not what the portal wrote; the message names it, and is for whoever waits for what is made by it."""
+
+    def __init__(self, thing: str) -> None:
+        text = _(
+            "%(thing)s was changed in the database past the portal, so nothing is drawn or written by it. Ask an "
+            "administrator: manage.py verify says what differs."
+        )
+        super().__init__(text % {"thing": thing})
 
 
 def note(kind: ImprintKind, subjects: Collection[str], parts: Collection[str] | None = None) -> None:
@@ -112,8 +124,14 @@ def _keep(lines: list[Imprint]) -> None:
 
 
 def newest_of(kind: ImprintKind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
-    """What the newest lines say of these things, or of all; empty of one that is gone."""
-    lines = Imprint.objects.filter(kind=kind.name).order_by("pk")
+    """What the newest lines say of these things, or of all; empty of one that is gone.
+
+    The newest by their places in the chain: whoever has the database can have it number rows in any order.
+    """
+    links = Link.objects.filter(event=LINE.event, line=OuterRef("pk")).values("position")
+    lines = Imprint.objects.filter(kind=kind.name).annotate(place=Subquery(links))
+    # On PostgreSQL a line has no place before its transaction ends.
+    lines = lines.order_by(F("place").asc(nulls_last=True), "pk")
     if subjects is not None:
         lines = lines.filter(subject__in=subjects)
     return dict(lines.values_list("subject", "digests").iterator(chunk_size=1000))
@@ -143,6 +161,12 @@ def _text(value: object) -> str:
     if isinstance(value, memoryview | bytes):
         return bytes(value).hex()
     return str(value)
+
+
+def says(kind: ImprintKind, subject: str, state: StoredState) -> bool:
+    """Whether the newest line of a thing says this of it, of the parts that are given."""
+    newest = newest_of(kind, [subject]).get(subject, {})
+    return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
 
 
 def differences() -> Iterator[str]:

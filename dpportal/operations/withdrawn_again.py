@@ -42,7 +42,7 @@ def sweep() -> None:
             _try(publication, _withdraw_again_or_remember)
     late = Q(withdrawn_at__gt=database_now() - LOOKED_AFTER) | ~Q(pk__in=known)
     for publication in _of(WITHDRAWN & late):
-        _try(publication, publishing.remember)
+        _try(publication, _withdraw_again_or_remember)
 
 
 def check() -> list[Publication]:
@@ -54,9 +54,9 @@ def check() -> list[Publication]:
 
 
 def remember_all() -> None:
-    """Remember each withdrawal that the database has."""
+    """Remember each withdrawal that the database has, or take over a newer one of the memory."""
     for publication in [] if _known_ids() is None else _of(WITHDRAWN):
-        _try(publication, publishing.remember)
+        _try(publication, _withdraw_again_or_remember)
 
 
 def findings() -> list[Publication]:

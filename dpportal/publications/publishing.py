@@ -226,15 +226,12 @@ def remember(publication: Publication) -> None:
 def withdraw_again(publication: Publication) -> bool:
     """Take off what was withdrawn since the copy that the database was put back from; False if nothing was to be done.
 
-    What was published after the withdrawal that is remembered was published again, and stays. Raises MemoryFaultError.
+    What was published after the withdrawal that is remembered was published again, and stays. What was withdrawn before
+    it, as in a copy between two withdrawals, has the newer reason. Raises MemoryFaultError.
     """
     publication.refresh_from_db(from_queryset=_rows_of(publication).select_for_update())
     withdrawal = withdrawal_journal.withdrawal_of(publication.pk)
-    if (
-        publication.withdrawn_at is not None
-        or not withdrawal
-        or not withdrawal.is_newer(publication.published_at)
-    ):
+    if not withdrawal or not withdrawal.is_newer(publication.withdrawn_at or publication.published_at):
         return False
     _rows_of(publication).filter(pk=publication.pk).update(**withdrawal.fields)
     audit.record_own(WITHDRAWN_AGAIN, publication)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import people
 from dpportal.accounts.models import ProviderIdentity, User
 from dpportal.accounts.provider import standing
-from dpportal.accounts.provider.client import Claims, ProviderError
+from dpportal.accounts.provider.client import Claims, ProviderError, subject_of
 from dpportal.platform.identity_provider import IdentityProvider
 
 
@@ -21,7 +21,7 @@ def person_of(claims: Claims, provider: IdentityProvider) -> User:
 
     People are recognised by the provider's own key for them, never by a name or an address: those change hands.
     """
-    role, subject = role_in(claims, provider), str(claims.get("sub", ""))
+    role, subject = role_in(claims, provider), subject_of(claims)
     known = ProviderIdentity.objects.filter(issuer=provider.issuer, subject=subject).select_related("person")
     identity = known.first()
     if role is None:
@@ -52,6 +52,7 @@ def _new(claims: Claims, role: str, identity: ProviderIdentity) -> User:
     person = User(username=name, role=role, email=_verified_address(claims))
     try:
         person.clean_fields(exclude=["password"])
+        person.clean()
         with transaction.atomic():
             people.create_from_provider(person)
             identity.person = person
@@ -78,5 +79,6 @@ def _verified_address(claims: Claims) -> str:
 
 
 def _texts(values: Any) -> frozenset[str]:
-    """A claim is one text, or a list of them."""
-    return frozenset([values] if isinstance(values, str) else map(str, values or ()))
+    """The texts of a claim, which is one or a list of them; what is of another kind says nothing."""
+    listed = values if isinstance(values, list) else [values]
+    return frozenset(value for value in listed if isinstance(value, str))

@@ -46,6 +46,16 @@ def claims_of(request: HttpRequest, provider: IdentityProvider) -> Claims:
     return _asked(lambda: _exchanged(request, provider))
 
 
+def subject_of(claims: Claims) -> str:
+    """The provider's own key for a person, of at most 255 letters and signs (section 2). Raises ProviderError."""
+    subject = claims.get("sub")
+    if not (isinstance(subject, str) and subject and len(subject) <= 255 and subject.isprintable()):
+        raise ProviderError(
+            _("Your institution's sign-in does not say who you are. Ask an administrator of the portal.")
+        )
+    return subject
+
+
 def _exchanged(request: HttpRequest, provider: IdentityProvider) -> Claims:
     client = _trusted(provider)
     token = client.authorize_access_token(request)

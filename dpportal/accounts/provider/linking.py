@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from dpportal.accounts import people
 from dpportal.accounts.models import ProviderIdentity, Role, User
 from dpportal.accounts.provider.arrivals import role_in
-from dpportal.accounts.provider.client import Claims, ProviderError
+from dpportal.accounts.provider.client import Claims, ProviderError, subject_of
 from dpportal.accounts.sign_ins import How
 from dpportal.platform.identity_provider import IdentityProvider
 
@@ -30,7 +30,7 @@ def link(person: User, claims: Claims, provider: IdentityProvider) -> None:
     role = role_in(claims, provider)
     if role != person.role:
         raise ProviderError(_other_role(person, role))
-    identity = ProviderIdentity(person=person, issuer=provider.issuer, subject=str(claims.get("sub", "")))
+    identity = ProviderIdentity(person=person, issuer=provider.issuer, subject=subject_of(claims))
     try:
         with transaction.atomic():
             identity.full_clean()

@@ -23,6 +23,15 @@ class Expected:
     bytes: int | None
 
 
+def is_allowed(connection: Connection, expected: Expected) -> bool:
+    """Whether an engine knows how much it reads, and that is no more than the connection allows."""
+    return (
+        expected.bytes is not None
+        and expected.bytes <= connection.most_bytes
+        and (expected.rows is None or expected.rows <= connection.most_rows)
+    )
+
+
 def check(connection: Connection, expected: Expected) -> None:
     """Raise SourceFault if the engine expects to read more than the connection allows, or does not know how much."""
     if expected.bytes is None:

@@ -14,7 +14,14 @@ import pyarrow.compute as pc
 from dpportal.platform.json_types import Json
 from dpportal.platform.sealed_files import FilePath
 from dpportal.tables.engines.duckdb.session import connect, literal, parquet
-from dpportal.tables.facts import Column, Oddities, TableFacts, checked_names, nameless_values
+from dpportal.tables.facts import (
+    Column,
+    Oddities,
+    TableFacts,
+    checked_names,
+    is_nameless,
+    nameless_values,
+)
 from dpportal.tables.formats.arrow_table import BATCH_BYTES
 from dpportal.tables.formats.dialect import (
     CsvDialect,
@@ -190,7 +197,7 @@ def understand(
     if not records:
         refuse_broken_record(plain.path, dialect, 1)
         raise unreadable()
-    header = records[0] if options.header else unnamed(len(records[0]))
+    header = _header(records) if options.header else unnamed(len(records[0]))
     names = checked_names(header, limits.columns, may_lack_some=True)
     places = tuple(place for place, name in enumerate(names) if name)
     rows = [record for record in records[options.header :] if fits(record, len(names))]
@@ -198,6 +205,16 @@ def understand(
     options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
     columns = proposed_columns(list(filter(None, names)), first, options)
     return TextTable(plain, dialect, options, columns, len(names), places)
+
+
+def _header(records: list[list[str]]) -> list[str]:
+    """The names. A last one that is none is left out if rows end before it, or if it follows one name and is empty."""
+    names, *rows = records
+    if len(names) < 2 or not is_nameless(names[-1]):
+        return names
+    ends_before = any(len(row) == len(names) - 1 for row in rows)
+    is_empty = len(names) == 2 and not any("".join(row[1:]).strip() for row in rows)
+    return names[:-1] if ends_before or is_empty else names
 
 
 def unnamed(columns: int) -> list[str]:

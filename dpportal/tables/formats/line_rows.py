@@ -168,6 +168,9 @@ def _copy_names(lines: Iterator[bytes], new: BinaryIO, reader: LineReader) -> No
     fields = reader.fields(line)
     if fields is None:
         raise unreadable()
+    if len(fields) > 1 and is_nameless(fields[-1]):
+        # As rows that end with a delimiter.
+        line, fields = line.rpartition(reader.dialect.delimiter.encode())[0], fields[:-1]
     reader.width = len(fields)
     reader.nameless = tuple(place for place, name in enumerate(fields) if is_nameless(name))
     new.write(line + b"\n")

@@ -44,9 +44,14 @@ FINDING = (
     *("delimiter", "encoding", "header", "quote", "sheet"),
     *("title_lines", "header_lines", "fewest_filled", "note_words", "fill_merged"),
 )
+# Signs that are units. Any other, such as ? or *, is a mark of doubt beside a number, which the number loses.
+UNIT_SIGNS = "%‰‱°′″$¢£¤¥֏৳฿៛₠-₿"
 # A unit has no digits, no marks of numbers, and nothing that is a sign of patterns within brackets.
-UNIT = r"[^\d\s.,'\u2019+\-\[\]\\^][^\d\s,'\u2019\[\]\\^]{0,9}"
-UNIT_RULE = "A unit has one to ten letters or signs, without digits, spaces, commas or brackets."
+UNIT = rf"(?=\S*(?:[^\W\d_]|[{UNIT_SIGNS}]))[^\d\s.,'\u2019+\-\[\]\\^][^\d\s,'\u2019\[\]\\^]{{0,9}}"
+UNIT_RULE = (
+    "A unit has a letter, or a sign such as %, ° or €; no digits, spaces, commas or brackets, and at most ten "
+    "characters."
+)
 MAX_LINE_BYTES = 2_000_000
 MOST_RATIO = 100
 MAX_NAME_LENGTH = 200

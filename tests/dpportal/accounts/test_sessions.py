@@ -16,7 +16,7 @@ from dpportal.accounts import sessions
 from dpportal.accounts.browsers import browser_family
 from dpportal.accounts.models import AuditEntry, PersonSession
 from dpportal.accounts.recent_sign_in import RECENT_SECONDS
-from dpportal.accounts.session_store import BEGAN, SessionStore
+from dpportal.accounts.session_store import BEGAN, SessionStore, stored_key
 from dpportal.platform.environment import positive_integer
 from dpportal.releases import services
 from tests.dpportal.building import PASSWORD
@@ -102,6 +102,26 @@ def test_what_the_database_keeps_of_a_session_opens_none(desk):
     thief.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     assert thief.get(reverse("accounts:sessions")).status_code == 302
     assert desk.get(reverse("accounts:sessions")).status_code == 200
+
+
+def test_whoever_writes_into_the_database_opens_no_session_of_another(desk):
+    """What a session holds is signed for its key alone: under one that somebody chose it is empty."""
+    [session] = PersonSession.objects.all()
+    session.session_key = stored_key("of-my-own-choice")
+    session.save(force_insert=True)
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = "of-my-own-choice"
+    assert thief.get(reverse("accounts:sessions")).status_code == 302
+    assert desk.get(reverse("accounts:sessions")).status_code == 200
+
+
+def test_whoever_writes_into_the_database_makes_no_session_live_longer(desk, clock):
+    PersonSession.objects.update(expire_date=timezone.now() + timedelta(days=900), began_at=None)
+    clock.pass_minutes(12 * 60 - 1)
+    assert desk.get(LIST).status_code == 200
+    PersonSession.objects.update(expire_date=timezone.now() + timedelta(days=900), began_at=None)
+    clock.pass_minutes(1)
+    assert desk.get(LIST).status_code == 302
 
 
 def test_a_session_is_ended_from_another_browser(desk, elsewhere, curator):

@@ -83,7 +83,7 @@ INSTITUTION = IdentityProvider(
 
 
 def signs_in(*groups: str) -> User:
-    claims = {"sub": "1", "preferred_username": "mallory.private", "groups": groups}
+    claims = {"sub": "1", "preferred_username": "mallory.private", "groups": [*groups]}
     return arrivals.person_of(claims, INSTITUTION)
 
 

@@ -52,6 +52,22 @@ def test_a_download_holds_and_an_altered_one_does_not(client, ready, tmp_path):
     assert "README.md was changed" in page
 
 
+@pytest.mark.parametrize("swapped", [False, True], ids=["what was found", "the file"])
+def test_whoever_has_the_database_alone_cannot_have_a_check_say_something_else(
+    client, ready, tmp_path, swapped
+):
+    path = downloaded(ready, tmp_path)
+    sent(client, path.read_bytes())
+    honest = BundleCheck.objects.get()
+    page = sent(client, altered(path, README_md=b"Something else").read_bytes())
+    assert "This is not what the portal published" in page
+    forged = BundleCheck.objects.exclude(pk=honest.pk)
+    names = ["findings", "publication", "release_sha256", *(["file", "seal"] if swapped else [])]
+    forged.update(**{name: getattr(honest, name) for name in names})
+    answer = client.get(reverse("checked", args=[forged.get().pk]))
+    assert answer.status_code == 404 and "Nothing was changed" not in answer.text
+
+
 def test_every_line_of_a_result_is_in_the_reader_s_language(client, ready, tmp_path):
     sent(client, downloaded(ready, tmp_path).read_bytes())
     address = reverse("checked", args=[BundleCheck.objects.get().pk])

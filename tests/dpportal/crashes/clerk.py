@@ -41,7 +41,7 @@ from dpportal.streams import job_execution, services, vault  # noqa: E402
 from dpportal.streams.models import Stream, StreamJob  # noqa: E402
 from dpportal.value_choices.models import ValueChoice  # noqa: E402
 from tests.dpportal import building  # noqa: E402
-from tests.dpportal.crashes import rivals  # noqa: E402
+from tests.dpportal.crashes import eraser, rivals  # noqa: E402
 from tests.dpportal.streams.building import requested_stream  # noqa: E402
 
 
@@ -288,7 +288,13 @@ DEEDS: dict[str, Any] = {
         digests,
         digest,
     )
-} | {"race_publication": rivals.publication, "race_erasing": rivals.erasing}
+} | {
+    "race_publication": rivals.publication,
+    "race_erasing": rivals.erasing,
+    "prepare_erasure": eraser.prepare,
+    "see_erasure": eraser.facts,
+    "erase": eraser.erase,
+}
 
 if __name__ == "__main__":
     setup_test_environment()

@@ -116,6 +116,10 @@ class Stage:
         """How often a tracing worker or a saboteur came to the end of that release's job."""
         return self.trace.read_text().split().count(str(release)) if self.trace.exists() else 0
 
+    def eraser(self, dataset: UUID, point: str) -> subprocess.Popen[bytes]:
+        """A process that erases a dataset's records and kills itself at that point."""
+        return self.world.start("-m", "tests.dpportal.crashes.eraser", str(dataset), point)
+
     def _celery(
         self, app: str, processes: int, queues: str = "", within: Namespace | None = None, **extra: str
     ) -> subprocess.Popen[bytes]:

@@ -22,7 +22,7 @@ from dpportal.datasets.area_map import AreaMap
 from dpportal.datasets.models import PublicDescription, Right, Share
 from dpportal.datasets.near_duplicates import TableSketch
 from dpportal.datasets.receipts import ErasureReceipt
-from dpportal.history import eras, imprints
+from dpportal.history import chain, eras, imprints
 from dpportal.history.models import Era, Imprint, Link
 from dpportal.history.verification import verify
 from dpportal.notices.models import AllowedHost, Webhook
@@ -242,6 +242,16 @@ def test_what_there_was_before_there_were_imprints_has_one(world):
     count = Imprint.objects.count()
     eras.begin()  # once only
     assert Imprint.objects.count() == count > 0
+
+
+def test_the_newest_line_is_the_last_of_the_chain_however_the_database_numbers_rows(curator):
+    """Whoever has the database alone puts its numbers back, and makes undone what the portal wrote meanwhile."""
+    kind, key = imprints.kinds["user"], str(curator.pk)
+    closed = imprints.digests_of(kind, key, {"is_active": False}, {})
+    line = Imprint(pk=-900, kind="user", subject=key, digests={**imprints.newest_of(kind)[key], **closed})
+    line.save(force_insert=True)
+    chain.add(imprints.LINE, line)
+    assert found() == f"is_active of user {key} is not what the portal wrote: it was changed past the portal."
 
 
 def test_a_dump_confirms_no_guess_without_the_key_outside_it(curator, settings):

@@ -100,6 +100,19 @@ def test_a_value_of_another_kind(curator, column, form):
     assert list(written_values.strange()) == [named(1, column, "accounts_user")]
 
 
+@pytest.mark.parametrize(
+    "text", [' ["age"]', '["age" ]', '{"name": 1, "name": 2}', '["\u00e4"]', "[1.50]", '["age"', "x"]
+)
+def test_json_that_the_portal_would_write_otherwise(dataset, text):
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE datasets_dataset SET one_row_columns = %s", ['["age", "\\u00e4", 1.5]'])
+        assert list(written_values.strange()) == []
+        cursor.execute("PRAGMA ignore_check_constraints = on")
+        cursor.execute("UPDATE datasets_dataset SET one_row_columns = %s", [text])
+        cursor.execute("PRAGMA ignore_check_constraints = off")
+    assert list(written_values.strange()) == [named(1, "one_row_columns", "datasets_dataset")]
+
+
 def test_a_row_that_is_there_twice_is_named_by_the_history_too(dataset):
     with transaction.atomic():
         columns = ", ".join(f'"{field.column}"' for field in Dataset._meta.concrete_fields[1:])

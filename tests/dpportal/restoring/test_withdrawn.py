@@ -109,6 +109,37 @@ def test_what_is_published_again_stays_public(withdrawn):
     assert fresh(withdrawn).withdrawn_because == "Again" and files_of(withdrawn) == ["1", "2", "3"]
 
 
+@pytest.mark.parametrize("act", [restore_check.check, sweeping.sweep_jobs, withdrawn_again.remember_all])
+def test_a_copy_between_two_withdrawals_has_the_second_reason(client, withdrawn, act):
+    """The copy has the first one, a day old or newer; the memory has both, and that it was public in between."""
+    first = {name: getattr(withdrawn, name) for name in ("published_at", "withdrawn_at", "withdrawn_because")}
+    services.publish(withdrawn, withdrawn.created_by)
+    services.withdraw(withdrawn, withdrawn.created_by, "Its counts were of another year")
+    second = fresh(withdrawn)
+    put_back(withdrawn, **first)
+    act()
+    page = client.get(withdrawn.get_absolute_url())
+    assert page.status_code == 410 and "of another year" in page.content.decode()
+    after = fresh(withdrawn)
+    assert (after.published_at, after.withdrawn_at) == (second.published_at, second.withdrawn_at)
+    assert withdrawn_again.findings() == [withdrawn] and files_of(withdrawn) == ["1", "2", "3"]
+    act()
+    assert AuditEntry.objects.filter(action=publishing.WITHDRAWN_AGAIN).count() == 1
+
+
+def test_a_copy_of_before_it_was_public_again_stays_withdrawn(withdrawn):
+    """Nobody's act has it public in the database that is there now; a curator may publish it as before."""
+    as_withdrawn = {
+        name: getattr(withdrawn, name) for name in ("published_at", "withdrawn_at", "withdrawn_because")
+    }
+    services.publish(withdrawn, withdrawn.created_by)
+    put_back(withdrawn, **as_withdrawn)
+    assert restore_check.check().withdrawn == []
+    assert fresh(withdrawn).withdrawn_because == BECAUSE and files_of(withdrawn) == ["1", "2", "3"]
+    services.publish(fresh(withdrawn), withdrawn.created_by)
+    assert fresh(withdrawn).is_public
+
+
 def test_a_first_publication_needs_no_file(ready):
     services.publish(ready, ready.created_by)
     assert files_of(ready) == []

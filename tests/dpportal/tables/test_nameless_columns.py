@@ -86,6 +86,28 @@ def test_an_empty_column_is_not_named_by_a_group_above_others(
     assert [column.name for column in again.columns] == names
 
 
+@pytest.mark.parametrize("ends", [(";", "", ""), (";", ";", ""), (";", "", ";"), (";;", ";", ";")])
+def test_a_header_may_end_with_a_delimiter_where_rows_do_not(tmp_path: Path, ends: tuple[str, ...]) -> None:
+    content = "Sex;Age{}\nf;20{}\nm;30{}\n".format(*ends).encode()
+    for further in (0, 2):
+        declared = {"title_lines": 0, "header_lines": 1} if further else {}
+        facts, rows = read(tmp_path, content, "t.csv", further, delimiter=";", **declared)
+        assert ([column.name for column in facts.columns], rows) == (
+            ["Sex", "Age"],
+            [["f", "20"], ["m", "30"]],
+        )
+        assert facts.oddities.spoiled_rows == 0
+
+
+@pytest.mark.parametrize("end", ["", ";"])
+def test_a_table_of_one_column_may_end_each_line_with_a_delimiter(tmp_path: Path, end: str) -> None:
+    content = f"Age;\n20{end}\n30{end}\n".encode()
+    for further in (0, 1):
+        declared = {"title_lines": 0, "header_lines": 1} if further else {}
+        facts, rows = read(tmp_path, content, "t.csv", further, delimiter=";", **declared)
+        assert ([column.name for column in facts.columns], rows) == (["Age"], [["20"], ["30"]])
+
+
 def test_names_below_lines_of_delimiters_alone_are_names(tmp_path: Path) -> None:
     content = (";;;\n\n;;;\n" + lines("{};{};{};")).encode()
     for further in (0, 3):

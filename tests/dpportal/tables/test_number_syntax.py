@@ -295,7 +295,10 @@ def test_where_other_marks_are_declared_apostrophes_are_told():
         (["1\u202f200\u00a0kg", "1\u00a0300 kg", "1 400 kg"], "integer", 1200.0),
         (["2\u00a0697,83 €", "1\u202f000\u202f250,5 €", "812,00 €", "3 400,10 €"], "real", 2697.83),
         (["12 %", "7 %", "0 %"], "integer", 12.0),
+        (["12 \u20b9", "7 \u20b9", "0 \u20b9"], "integer", 12.0),
         (["12a", "12b", "3"], "text", None),
+        (["12 ?", "7", "8"], "text", None),
+        (["12*", "7*", "8"], "text", None),
         (["030 123 456", "030 222 333", "1 234 567"], "text", None),
     ],
 )
@@ -314,7 +317,7 @@ def test_a_unit_that_nobody_wants_left_out_makes_texts() -> None:
     assert options.units == () and python_semantics.number_of("12 %", options) is None
 
 
-@pytest.mark.parametrize("unit", ["5", "a b", "[", "", "-", "ten letters"])
+@pytest.mark.parametrize("unit", ["5", "a b", "[", "", "-", "?", "**", "_", "ten letters"])
 def test_a_unit_that_could_be_part_of_a_number_is_refused(unit) -> None:
     with pytest.raises(OptionError) as refused:
         ReadOptions(units=(unit,))

@@ -32,6 +32,10 @@ class Leaf:
     bytes: int | None
 
 
+# What a query brings with it.
+WITH_QUERY = Leaf("", 0, 0)
+
+
 def leaves(plan: str) -> list[Leaf]:
     """What the optimised plan reads, as EXPLAIN COST tells it; of what the query brings with it, nothing."""
     part = plan.partition("== Optimized Logical Plan ==\n")[2].partition("\n== ")[0]
@@ -40,7 +44,7 @@ def leaves(plan: str) -> list[Leaf]:
 
 def _leaf(match: re.Match[str]) -> Leaf:
     if match["node"].startswith(WITHIN):
-        return Leaf("", 0, 0)
+        return WITH_QUERY
     name = RELATION.match(match["node"])
     size = float(match["size"]) * 1024 ** UNITS.index(match["unit"])
     rows = None if match["rows"] is None else int(float(match["rows"]))

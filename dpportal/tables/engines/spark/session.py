@@ -12,7 +12,7 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,14 +22,21 @@ import numpy as np
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.tables.connections import credentials
-from dpportal.tables.connections.cost_estimate import Expected, check
+from dpportal.tables.connections.cost_estimate import Expected, check, is_allowed
 from dpportal.tables.connections.definitions import SourceDefinition
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection, SharedTable
 from dpportal.tables.engines import fault_words
 from dpportal.tables.engines.protocol import ColumnInfo, in_columns
 from dpportal.tables.engines.spark import definitions as spark_definitions
-from dpportal.tables.engines.spark.plan_size import expected, leaves, places, relations_of
+from dpportal.tables.engines.spark.file_selection import (
+    SELECTING,
+    runs_nothing,
+    selected,
+    selection,
+    selects_folders,
+)
+from dpportal.tables.engines.spark.plan_size import Leaf, expected, leaves, places, relations_of
 
 if TYPE_CHECKING:
     from pyspark.sql.connect.dataframe import DataFrame
@@ -63,6 +70,8 @@ SETTINGS = {
     "spark.sql.constraintPropagation.enabled": "false",
     # A plan tells where a file without a name lies, and all columns.
     MEASURED: "true",
+    # A file is as large as it is stored.
+    "spark.sql.sources.fileCompressionFactor": "1.0",
     "spark.sql.maxMetadataStringLength": "10000",
     "spark.sql.debug.maxToStringFields": "100000",
 }
@@ -145,20 +154,46 @@ class SparkReadSession:
     def _expected(self, statement: str) -> Expected:
         """What a query reads of its tables' files, of partitioned ones those that its conditions leave."""
         measured = leaves(self._plan(statement))
-        self.spark.conf.set(MEASURED, "false")
+        with self._settings({MEASURED: "false"}):
+            plan = self._plan(statement)
+            full_sizes = {leaf.relation: self._full_size(leaf.relation) for leaf in measured if leaf.rows}
+        whole = expected(measured, leaves(plan), full_sizes)
+        if is_allowed(self.connection, whole) or not selects_folders(plan):
+            return whole
+        return expected(measured, self._selected(statement, leaves(plan)), full_sizes)
+
+    def _full_size(self, relation: str) -> int | None:
+        """The bytes of all files of a table, by its name; None where they are not known."""
+        read = leaves(self._plan(f"SELECT * FROM {_quoted_place(relation)}")) if relation else []
+        return read[0].bytes if len(read) == 1 else None
+
+    def _selected(self, statement: str, files: list[Leaf]) -> list[Leaf]:
+        """What a query reads, by the files that the cluster selects for it; as it was, where it does not do so."""
+        query = selection(statement)
         try:
-            files = leaves(self._plan(statement))
-            of_all = {
-                leaf.relation: leaves(self._plan(f"SELECT * FROM {_quoted_place(leaf.relation)}"))
-                for leaf in measured
-                if leaf.relation and leaf.rows
-            }
+            with self._settings(SELECTING):
+                if not runs_nothing(self._plan(query)):
+                    return files
+                _table, _schema, ran = self.spark.client.to_table(self._query(query), {})
+        except Exception as error:
+            if not _is_of_cluster(error):
+                raise
+            return files
+        return selected(files, ran.metrics.extract_graph()[1].values()) if ran.metrics else files
+
+    @contextmanager
+    def _settings(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """Other settings of the session for a block."""
+        before = {name: self.spark.conf.get(name) or "" for name in settings}
+        try:
+            self._set(settings)
+            yield
         finally:
-            self.spark.conf.set(MEASURED, "true")
-        full_sizes = {
-            name: leaves_of_one[0].bytes for name, leaves_of_one in of_all.items() if len(leaves_of_one) == 1
-        }
-        return expected(measured, files, full_sizes)
+            self._set(before)
+
+    def _set(self, settings: Mapping[str, str]) -> None:
+        for name, value in settings.items():
+            self.spark.conf.set(name, value)
 
     def _plan(self, statement: str, mode: str = "cost") -> str:
         """The plans of a query that is not run; mode: "cost" for what they know of rows and bytes, else "extended"."""

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from dpportal.accounts.models import AuditEntry, PersonSession, ProviderIdentity, Role, SecondFactorRule, User
 from dpportal.accounts.provider import client as provider_client
+from dpportal.accounts.provider.client import ProviderError, subject_of
 from dpportal.accounts.session_store import stored_key
 from dpportal.platform.identity_provider import IdentityProvider
 from tests.dpportal.accounts.provider.conftest import BACK
@@ -84,6 +85,27 @@ def test_without_a_role_there_is_no_account(client, provider, groups):
     knows(provider, "n1", {"preferred_username": "nobody", "groups": groups})
     assert "gives you no role" in sign_in(client, "n1").text
     assert not User.objects.exists() and not is_in(client)
+
+
+@pytest.mark.parametrize("groups", [{"dp admins": True}, 7, True, [["dp admins"]], [{"dp admins": 1}]])
+def test_a_claim_that_is_no_text_gives_no_role(client, provider, groups):
+    knows(provider, "n2", {"preferred_username": "nobody", "groups": groups})
+    assert "gives you no role" in sign_in(client, "n2").text
+    assert not User.objects.exists() and not is_in(client)
+
+
+@pytest.mark.parametrize("name", ["CURATOR", "\uff43\uff55\uff52\uff41\uff54\uff4f\uff52", "\u0441urator"])
+def test_a_name_that_people_take_for_another_s_is_refused(client, provider, curator, name):
+    """Capitals, wide letters, and a letter of another alphabet."""
+    knows(provider, "n3", {**CURATOR, "preferred_username": name})
+    assert "is no name here" in sign_in(client, "n3").text
+    assert User.objects.get() == curator and not is_in(client)
+
+
+@pytest.mark.parametrize("subject", [None, 7, "", "s\0", "x" * 256, ["e1"]])
+def test_without_a_key_of_the_provider_s_nobody_is_known(subject):
+    with pytest.raises(ProviderError, match="does not say who you are"):
+        subject_of({"sub": subject})
 
 
 def test_whoever_loses_the_role_is_turned_away_and_signed_out_everywhere(client, provider):
