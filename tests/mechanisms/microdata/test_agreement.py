@@ -120,7 +120,7 @@ def test_the_mean_of_fits_is_symmetric_and_moved_where_measured():
 
 @pytest.mark.slow
 def test_where_next_to_nobody_was_measured_rows_are_rare():
-    """Of Adult's husbands one is a woman. At ε = 1, .07 % of rows' are on average, and had been .6 %.
+    """Of Adult's husbands one is a woman. At ε = 1, .02 % of rows' are on average, and had been .6 %.
 
     The pair is measured with a standard error of about 80 rows, so that a release in forty finds some 160.
     """
