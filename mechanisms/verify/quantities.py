@@ -195,6 +195,12 @@ def _most(own: Quantities, place: str) -> list[float]:
     return [np.nanmax(values)] if len(values) else []
 
 
+def _all_together(own: Quantities) -> list[float]:
+    """Answers to queries over all cells."""
+    plan, answers = own.derived.queries, own.column("answers answer")
+    return [] if plan is None else [answers[place] for place in plan.workload.totals if place < len(answers)]
+
+
 def _root_mean(own: Quantities, place: str) -> list[float]:
     values = own.column(place)
     return [float(np.sqrt(np.nanmean(values**2)))] if len(values) else []
@@ -286,6 +292,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "shortfall": _shortfall,
     "periods": lambda own: [float(own.release["periods"])],
     "widest answers": _widest_of_answers,
+    "all together": _all_together,
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
     "cells": lambda own: [float(len(own.tables["cells"])), *own.derived.factors.cells],

@@ -137,7 +137,7 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("# numbers of people, by …", "lines answers"),
     ("# sums of # cells", "sums", "cells"),
     ("The largest, …, is # ± #", "most answers answer", "margin answers answer"),
-    ("All together: # ± #", "most answers answer", "margin answers answer"),
+    ("All together: # ± #", "all together", "margin answers answer"),
     ("Answers # … Standard error # people", "lines answers", "significant root answers standard_error"),
     (
         "± # to ± # people, narrowest",

@@ -91,7 +91,9 @@ def test_a_chart_for_everyone_holds_nothing_true() -> None:
 
 def test_the_map_of_ranges_has_every_range_at_its_ends() -> None:
     """Four cells, each range's answer its number among all ten."""
-    figure = ranges_figure(list("abcd"), AllRange(4).spans(), np.arange(10.0), np.ones(10))
+    figure = ranges_figure(list("abcd"), AllRange(4).spans(), np.arange(10.0), np.ones(10), "age")
+    axes = [figure.json["layout"][axis]["title"]["text"] for axis in ("yaxis", "xaxis")]
+    assert axes == ["age, first value", "age, last value"]
     assert figure.json["data"][0]["z"] == [
         [0, 1, 2, 3], [None, 4, 5, 6], [None, None, 7, 8], [None, None, None, 9],
     ]  # fmt: skip
