@@ -103,7 +103,6 @@ class _Lying:
     def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
         self.traces, self.layout, self.width = traces, layout, width
         self.suffix = str(layout["yaxis"].get("ticksuffix") or "")
-        self.number_format = str(layout["yaxis"].get("hoverformat") or "")
         self.names = [plain_label(str(name)) for name in traces[0]["x"]]
         self.thick = ALONE if len(traces) == 1 else GROUPED if len(traces) <= FEW_GROUPS else CROWDED
         self.slot = self.thick * len(traces) + GAP
@@ -164,7 +163,7 @@ class _Lying:
             return []
         [trace] = self.traces
         return [
-            "" if value is None else mark_text(trace, cell, self.suffix, self.number_format)
+            "" if value is None else mark_text(trace, cell, self.suffix)
             for cell, value in enumerate(trace["y"])
         ]
 

@@ -75,7 +75,8 @@ def ranges_figure(
 ) -> Figure:
     """All ranges of one column as a map: first cell down, last cell across.
 
-    labels: of the column's cells. column: what it is called. spans: (q, 2) first cell and the one after the last, of each answer.
+    labels: of the column's cells. column: what it is called. spans: (q, 2) first cell and the one after
+    the last, of each answer.
     """
     size = len(labels)
     values, halves = np.full((size, size), np.nan), np.full((size, size), np.nan)

@@ -15,7 +15,10 @@ HEIGHT = 320
 def trade_off_figure(
     false_alarms: np.ndarray, hits: np.ndarray, neighbours: Neighbours = Neighbours.ADD_REMOVE
 ) -> Figure:
-    """A curve over the diagonal of mere guessing. Both between 0 and 1, (n,). neighbours: what the attack tells apart."""
+    """A curve over the diagonal of mere guessing. Both between 0 and 1, (n,).
+
+    neighbours: what the attack tells apart.
+    """
     figure = go.Figure()
     alarms = (100 * false_alarms).round(3).tolist()
     text = "%{y:.1f} % · %{x:.1f} %<extra>%{fullData.name}</extra>"

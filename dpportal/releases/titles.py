@@ -133,7 +133,7 @@ def _question_text(question: str, columns: str, parameters: Json, counted: str) 
 
 
 def _workload_text(workload: str) -> str:
-    """What a workload asks: ranges and running totals, where it asks for one kind alone; tables; or what a file says."""
+    """What a workload asks: ranges or running totals, where that is all; tables; or what a file says."""
     try:
         products = parse(workload)
     except PlanError:
