@@ -171,8 +171,7 @@ def _whole_of(factors: Sequence[Factor]) -> int | None:
     places = []
     for factor in factors:
         spans = factor.spans()
-        whole = [] if spans is None else np.flatnonzero(spans[:, 1] - spans[:, 0] == factor.size)
-        if not len(whole):
+        if spans is None or not (whole := np.flatnonzero(spans[:, 1] - spans[:, 0] == factor.size)).size:
             return None
         places.append(int(whole[0]))
     return int(np.ravel_multi_index(places, [factor.queries for factor in factors]))
