@@ -55,11 +55,7 @@ def means_figure(
     )  # fmt: skip
     reach = _reach(low, high)
     axis = {"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **reach}
-    figure.update_layout(
-        xaxis=category_axis(by or _("group")),
-        yaxis=axis,
-        showlegend=true is not None,
-    )
+    figure.update_layout(xaxis=category_axis(by or _("group")), yaxis=axis, showlegend=true is not None)
     title = _("Mean of %(column)s by group") % {"column": column}
     caption = in_a_row([_caption(len(shown), len(labels)), _without_zero(reach)])
     return finished(figure, title=title, caption=caption, display=UNORDERED)

@@ -87,7 +87,7 @@ class Workload:
     @cached_property
     def totals(self) -> tuple[int, ...]:
         """The places of queries that add up all cells, each once, as far as ranges of neighbours ask for them."""
-        found = ((place.start, _whole_of(term.all_factors(self.shape))) for term, place in self.offsets())
+        found = ((place.start, _total_place(term.all_factors(self.shape))) for term, place in self.offsets())
         return tuple(start + own for start, own in found if own is not None)
 
     def answers(self, cells: np.ndarray) -> np.ndarray:
@@ -166,7 +166,7 @@ def _even_sizes(factors: Iterable[Factor]) -> list[Floats]:
     return [np.abs(f.times(np.ones(f.size))) for f in factors]
 
 
-def _whole_of(factors: Sequence[Factor]) -> int | None:
+def _total_place(factors: Sequence[Factor]) -> int | None:
     """The place, among a term's queries, of the one over all cells of all columns."""
     places = []
     for factor in factors:
