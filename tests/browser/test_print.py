@@ -103,7 +103,9 @@ def test_margins_of_means_are_smaller_than_their_numbers_and_names_of_groups_are
     heads = "".join(f"<th class='number'>Standard deviation {place}</th>" for place in range(7))
     number = "<td class='number'>30.000 <small class='range in-one-line'>[18.979 to 45.935]</small></td>"
     line = f"<tr><th>12th grade, no diploma</th><th>Female</th>{number * 7}</tr>"
-    table = f"<table><thead><tr><th>education</th><th>sex</th>{heads}</tr></thead><tbody>{line}</tbody></table>"
+    table = (
+        f"<table><thead><tr><th>education</th><th>sex</th>{heads}</tr></thead><tbody>{line}</tbody></table>"
+    )
     page.set_content(f"<style>{STYLES.read_text()}</style><div class='table-frame tall means'>{table}</div>")
     page.emulate_media(media="print")
     size = "it => parseFloat(getComputedStyle(it).fontSize)"
