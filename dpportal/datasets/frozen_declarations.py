@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from django.db.models import prefetch_related_objects
+
 from dpportal.datasets.models import DomainVersion
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, StoredState
+from dpportal.history.imprints import ForgedRowError, ImprintKind, StoredState
 
 OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore_case", "created_at")
 OF_COLUMN = ("position", "declaration", "filled_from_data")
@@ -17,6 +19,16 @@ def freeze(version: DomainVersion) -> None:
     """From now on it stays as it is. In the caller's transaction, which holds the dataset's lock."""
     if DomainVersion.objects.filter(pk=version.pk, frozen=False).update(frozen=True):
         imprints.note(DECLARATIONS, [str(version.pk)])
+
+
+def require_written(version: DomainVersion) -> None:
+    """Raise ForgedRowError unless a frozen version and its columns are what the portal wrote.
+
+    They are read here, and stay in memory: whoever declares or counts by this instance reads no others.
+    """
+    prefetch_related_objects([version], "attributes")
+    if not imprints.says(DECLARATIONS, str(version.pk), _state(version)):
+        raise ForgedRowError(f"declaration {version.pk}")
 
 
 def own_facts(version: DomainVersion) -> dict[str, Any]:
@@ -29,11 +41,15 @@ def _states(versions: Collection[str] | None) -> Iterator[tuple[str, StoredState
     if versions is not None:
         frozen = frozen.filter(pk__in=versions)
     for version in frozen.iterator(chunk_size=100):
-        columns = {
-            f"column {attribute.column}": [getattr(attribute, name) for name in OF_COLUMN]
-            for attribute in version.attributes.all()
-        }
-        yield str(version.pk), {**own_facts(version), **columns}
+        yield str(version.pk), _state(version)
+
+
+def _state(version: DomainVersion) -> StoredState:
+    columns = {
+        f"column {attribute.column}": [getattr(attribute, name) for name in OF_COLUMN]
+        for attribute in version.attributes.all()
+    }
+    return {**own_facts(version), **columns}
 
 
 DECLARATIONS = ImprintKind("declaration", _states, OWN, OF_COLUMN, earlier=[2])

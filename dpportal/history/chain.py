@@ -127,6 +127,12 @@ def unlinked(source: ChainedRows) -> models.QuerySet[Any]:
     return source.rows().filter(~models.Exists(linked))
 
 
+def is_linked(source: ChainedRows, row: models.Model) -> bool:
+    """Whether a row says in memory what it said when it was linked, by the portal where links had seals then."""
+    link = Link.objects.filter(event=source.event, line=row.pk).first()
+    return link is not None and link.content in source.contents(row) and link.seal in ("", seal(link.content))
+
+
 def link_unlinked(source: ChainedRows) -> None:
     """Link what was written before rows of this kind were linked, in the order of the rows."""
     for row in unlinked(source).order_by("pk").iterator(chunk_size=1000):

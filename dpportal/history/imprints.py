@@ -58,6 +58,17 @@ def declare(*declared: ImprintKind) -> None:
     kinds.update({kind.name: kind for kind in declared})
 
 
+class ForgedRowError(Exception):
+    """A row is not what the portal wrote; the message names it, and is for whoever waits for what is made by it."""
+
+    def __init__(self, thing: str) -> None:
+        text = _(
+            "%(thing)s was changed in the database past the portal, so nothing is drawn or written by it. Ask an "
+            "administrator: manage.py verify says what differs."
+        )
+        super().__init__(text % {"thing": thing})
+
+
 def note(kind: ImprintKind, subjects: Collection[str], parts: Collection[str] | None = None) -> None:
     """Write a line for each of these things that is not what its newest line says, in the same transaction.
 
@@ -150,6 +161,12 @@ def _text(value: object) -> str:
     if isinstance(value, memoryview | bytes):
         return bytes(value).hex()
     return str(value)
+
+
+def says(kind: ImprintKind, subject: str, state: StoredState) -> bool:
+    """Whether the newest line of a thing says this of it, of the parts that are given."""
+    newest = newest_of(kind, [subject]).get(subject, {})
+    return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
 
 
 def differences() -> Iterator[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hmac
 import json
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -13,12 +15,15 @@ from django.db import models, transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, StoredState
+from dpportal.history.imprints import ForgedRowError, ImprintKind, StoredState
 from dpportal.platform.sealed import UndecryptableValue
 from dpportal.platform.storage import StorageFault
 
 M = TypeVar("M", bound=models.Model)
+T = TypeVar("T")
 EVERY = models.Q()
+# Readings of a row that the portal may just be writing, and the pause between them.
+READ_AT_MOST, PAUSE_SECONDS = 6, 0.05
 # Where an instance that is being saved has what its row was.
 BEFORE = "_imprinted_before"
 
@@ -118,6 +123,10 @@ class Watch:
             changed = {part for part, value in now.items() if before and value != before.get(part)}
             imprints.note_state(self.kind, str(key), now, changed if before else None)
 
+    def is_written(self, row: models.Model) -> bool:
+        """Whether a row's own fields are, as they are in memory, what its newest line says."""
+        return imprints.says(self.kind, str(row.pk), {name: getattr(row, name) for name in self.columns})
+
 
 _watches: dict[type[models.Model], Watch] = {}
 
@@ -170,6 +179,36 @@ def _saved(
 
 def _deleted(sender: type[models.Model], instance: models.Model, **_: object) -> None:
     _watches[sender].note([instance.pk])
+
+
+def written(rows: models.QuerySet[M], key: object) -> M:
+    """A row, once it is in memory what the portal wrote: whoever draws or signs by it reads it no second time.
+
+    Raises ForgedRowError, and DoesNotExist. It is read again where the portal was just writing it.
+    """
+
+    def read() -> M:
+        row = rows.get(pk=key)
+        require_written(row)
+        return row
+
+    return read_again(read)
+
+
+def require_written(*rows: models.Model) -> None:
+    """Raise ForgedRowError unless rows that were read are, as they are in memory, what the portal wrote."""
+    for row in rows:
+        if not _watches[type(row)].is_written(row):
+            raise ForgedRowError(f"{row._meta.model_name} {row.pk}")
+
+
+def read_again(read: Callable[[], T]) -> T:
+    """What `read` gives once it raises no ForgedRowError: the portal may just be writing what it reads."""
+    for _attempt in range(READ_AT_MOST - 1):
+        with suppress(ForgedRowError):
+            return read()
+        time.sleep(PAUSE_SECONDS)
+    return read()
 
 
 def note(model: type[models.Model], keys: Collection[object], *names: str) -> None:

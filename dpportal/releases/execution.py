@@ -24,6 +24,7 @@ from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records
 from dpportal.datasets.access import require_owner, require_releaser
 from dpportal.datasets.models import Dataset
+from dpportal.history.imprints import ForgedRowError
 from dpportal.jobs import event_log, search_cache
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.jobs.clock import database_now
@@ -32,6 +33,7 @@ from dpportal.platform import storage
 from dpportal.platform.language_layers import languages, layered
 from dpportal.platform.sealing_faults import FileChangedFault, KeyLostFault
 from dpportal.releases import bundle, file_imprints, results
+from dpportal.releases.as_confirmed import confirmed_release, described_release, release_of
 from dpportal.releases.display_texts import DisplayTexts
 from dpportal.releases.going_public import publish_as_decided
 from dpportal.releases.models import Artifact, Release, ReleaseJob
@@ -77,7 +79,7 @@ class ReleaseJobs(JobKind[ReleaseJob]):
     model = ReleaseJob
     to_owner = "release__dataset__owner_id"
     too_long = "The job took longer than an hour. Choose fewer cells or columns and release again."
-    refusals = (JobFailedError, BudgetRefusedError, SourceFault, OutdatedPlanError)
+    refusals = (JobFailedError, BudgetRefusedError, SourceFault, OutdatedPlanError, ForgedRowError)
     on_hold = (BudgetOnHoldError,)
 
     def work(self, job: ReleaseJob, claim: Claim) -> None:
@@ -122,7 +124,7 @@ def measure(release_id: UUID, claim: Claim) -> None:
 
     What was measured when the portal died, or before an older copy of its database was put back, is taken as it is.
     """
-    release = _release(release_id)
+    release = confirmed_release(release_id)
     _check_right(release)
     outcome = ledger.outcome_of(release.confirmed_charge)
     if outcome is not None:
@@ -245,7 +247,7 @@ def _check_right(release: Release) -> None:
 
 def finish(release_id: UUID, claim: Claim) -> None:
     """Post-process the stored measurement, write the bundle and the curator's comparison."""
-    release = _release(release_id)
+    release = confirmed_release(release_id)
     if not release.is_ready:  # what is only made anew was allowed before
         with transaction.atomic():  # what is measured is the dataset's, whoever asked for it
             require_owner(release.dataset, JobFailedError)
@@ -253,7 +255,7 @@ def finish(release_id: UUID, claim: Claim) -> None:
     reconstructed = results.reconstruct(release)
     claim.step("bundling")
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    read_at, words = database_now(), DisplayTexts.of(_release(release_id))
+    read_at, words = database_now(), DisplayTexts.of(described_release(release_id))
     page = results.page_of(reconstructed)
     artifacts = bundle.write(reconstructed, words, page)
     release.result = results.store_page(reconstructed, page)
@@ -328,7 +330,7 @@ class RememberedMeasurement:
 
 def _close(release_id: UUID, claim: Claim, reason: str) -> None:
     """End a job. What is remembered as measured is a fact from now on, so that the curator can resume."""
-    release = _release(release_id)
+    release = release_of(release_id)
     is_open = release.state == Release.State.REQUESTED
     remembered = RememberedMeasurement.of(release) if is_open else RememberedMeasurement()
     with transaction.atomic():
@@ -387,7 +389,3 @@ def pending_files() -> set[str]:
         own = f"{records.folder(release.dataset_id)}/{_counts_of(release)}"
         names |= {n for n in storage.names_under(records.folder(release.dataset_id)) if n.startswith(own)}
     return names
-
-
-def _release(release_id: UUID) -> Release:
-    return Release.objects.select_related("dataset", "domain_version", "charge").get(pk=release_id)

@@ -14,6 +14,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.budgets import confirming, ledger
+from dpportal.budgets.confirmed import require_stored
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
@@ -93,6 +94,7 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
         created_by=by,
         publishes_itself=publish,
     )
+    require_stored(Release, release.pk, plan.to_json(), ReleaseError)
     ReleaseJob.objects.create(release=release)
     RELEASES.hint_on_commit(release.pk)
     return True

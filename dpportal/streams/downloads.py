@@ -16,6 +16,9 @@ from django.db import transaction
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 
+from dpportal.budgets.confirmed import require_confirmed
+from dpportal.history import watched
+from dpportal.history.imprints import ForgedRowError
 from dpportal.jobs.claims import Claim, JobState, reset_fields
 from dpportal.jobs.clock import database_now, db_ago
 from dpportal.jobs.runner import JobKind, register
@@ -23,9 +26,10 @@ from dpportal.platform import storage
 from dpportal.publications.downloads import FAILED_PAUSE_SECONDS, store
 from dpportal.publications.draft import PUBLIC
 from dpportal.publications.written_files import TextDigests, WrittenFiles
-from dpportal.streams import bundle, file_imprints
+from dpportal.streams import bundle, file_imprints, period_imprints
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
-from dpportal.streams.series import published
+from dpportal.streams.series import Series, published
+from dpportal.value_choices.disclosure import described_rows
 
 FOLDER = "streams"
 # Files that stand first on the public page; the others are unfolded.
@@ -136,6 +140,7 @@ class Downloads(JobKind[SeriesBundle]):
     name = "SeriesBundle"
     model = SeriesBundle
     too_long = "The files could not be written within an hour."
+    refusals = (ForgedRowError,)
 
     def work(self, job: SeriesBundle, claim: Claim) -> None:
         _write(job.stream_id, claim)
@@ -146,11 +151,9 @@ DOWNLOADS = register(Downloads())
 
 def _write(stream_id: UUID, claim: Claim) -> None:
     claim.step("writing")
-    stream = Stream.objects.select_related(
-        "charge__budget", "dataset__owner", "domain_version", "created_by"
-    ).get(pk=stream_id)
+    stream, series = watched.read_again(lambda: _as_published(stream_id))
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    at, said, series = database_now(), bundle.said(stream), published(stream)
+    at, said = database_now(), bundle.said(stream)
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:
@@ -162,6 +165,18 @@ def _write(stream_id: UUID, claim: Claim) -> None:
         SeriesFile.objects.bulk_create(files)
         file_imprints.note(stream)
         claim.finish(JobState.DONE)
+
+
+def _as_published(stream_id: UUID) -> tuple[Stream, Series | None]:
+    """A stream and its series, whatever the database says meanwhile. Raises ForgedRowError."""
+    stream = Stream.objects.select_related(*SAID_OF, "dataset__owner").get(pk=stream_id)
+    watched.require_written(stream, *described_rows(stream))
+    require_confirmed(stream, stream.plan.loss)
+    series = published(stream)
+    if series is not None:
+        rows = zip(series.released.tolist(), series.half_widths.tolist(), strict=True)
+        period_imprints.require_written(stream, dict(zip(series.periods.tolist(), rows, strict=True)))
+    return stream, series
 
 
 def forget_lost(stream: Stream) -> None:

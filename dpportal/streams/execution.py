@@ -24,7 +24,10 @@ from django.utils.translation import gettext as _, gettext_noop, ngettext
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger
 from dpportal.budgets.charge_journal import RestoredError, require_complete
+from dpportal.budgets.confirmed import require_confirmed
 from dpportal.datasets.access import require_owner, require_releaser
+from dpportal.history import watched
+from dpportal.history.imprints import ForgedRowError
 from dpportal.jobs.claims import Claim, JobState
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.streams import closing, period_imprints, period_journal, vault
@@ -39,6 +42,7 @@ from mechanisms.continual.mechanism import StreamSecrets
 from mechanisms.noise import Noise
 from mechanisms.noise.secret import secret_noise
 
+_STREAMS = Stream.objects.select_related("dataset", "domain_version", "charge__budget")
 # What the record says of one that was published.
 PERIOD = gettext_noop("period %(index)s")
 
@@ -93,7 +97,10 @@ def open_stream(stream: Stream, claim: Claim, noise: Noise | None = None) -> Non
 
     Raises PeriodRefusedError, LostClaimError or BudgetRefusedError.
     """
-    plan = stream.plan
+    with _as_confirmed():
+        stream = watched.written(_STREAMS, stream.pk)
+        plan = stream.plan
+        require_confirmed(stream, plan.loss)
     state = registry.stream(plan.mechanism).open(plan, noise or secret_noise())
     assert stream.charge is not None
     with transaction.atomic():
@@ -163,6 +170,9 @@ def _publish(
     if claim is not None:
         claim.renew()
     _check_right(stream, by.pk if by else stream.dataset.owner_id)
+    with _as_confirmed():
+        watched.require_written(stream)
+        require_confirmed(stream, stream.plan.loss)
     known = {p.index: p for p in stream.periods.filter(index__in=[u.index for u in updates])}
     done = [PublishedPeriod(known[update.index], new=False) for update in updates if update.index in known]
     fresh = [update for update in updates if update.index not in known]
@@ -172,6 +182,15 @@ def _publish(
 def _check_right(stream: Stream, user_id: int) -> None:
     """Whoever publishes may still do so; until the transaction ends, nobody takes that right."""
     require_releaser(stream.dataset, user_id, partial(PeriodRefusedError, RefusalReason.OWNER))
+
+
+@contextmanager
+def _as_confirmed() -> Iterator[None]:
+    """A stream that somebody changed past the portal draws nothing."""
+    try:
+        yield
+    except ForgedRowError as fault:
+        raise vault.VaultError(str(fault)) from None
 
 
 @contextmanager

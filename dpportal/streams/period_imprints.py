@@ -5,13 +5,13 @@ Of the true counts beside it the line has the digest of their sealed form, which
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
 from dpportal.history import imprints
-from dpportal.history.imprints import ImprintKind, StoredState
+from dpportal.history.imprints import ForgedRowError, ImprintKind, StoredState
 from dpportal.streams.models import Period, Stream
 
 # Periods that share a line: each new one writes their line again, and names all of them.
@@ -24,6 +24,22 @@ def note(stream: Stream, periods: Collection[Period]) -> None:
     """In the transaction that wrote them or their sums, which holds the stream's row."""
     subjects = {_subject(stream.pk, period.index) for period in periods}
     imprints.note(PERIODS, sorted(subjects), {f"period {period.index}" for period in periods})
+
+
+def require_written(stream: Stream, shown: Mapping[int, tuple[Sequence[int], int]]) -> None:
+    """Raise ForgedRowError unless these periods are what the portal published.
+
+    shown: by number what was released and its half width, as they are in memory.
+    """
+    subjects = sorted({_subject(stream.pk, index) for index in shown})
+    states, newest = dict(_states(subjects)), imprints.newest_of(PERIODS, subjects)
+    for index, (released, half_width) in shown.items():
+        subject, part = _subject(stream.pk, index), f"period {index}"
+        row: Any = states.get(subject, {}).get(part)
+        line = newest.get(subject, {})
+        is_shown = row is not None and (list(released), half_width) == (row[0], row[1])
+        if not is_shown or imprints.digests_of(PERIODS, subject, {part: row}, line)[part] != line.get(part):
+            raise ForgedRowError(f"period {index} of stream {stream.pk}")
 
 
 def _subject(stream: object, index: int) -> str:

@@ -18,6 +18,7 @@ from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import ProgramToken
 from dpportal.budgets import confirming, ledger
+from dpportal.budgets.confirmed import require_stored
 from dpportal.datasets import records, sealing, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
@@ -120,6 +121,7 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     Stream.objects.filter(pk=stream.pk).update(
         domain_version=version, plan_json=plan.to_json(), labels=counted.labels, charge=charge, created_by=by
     )
+    require_stored(Stream, stream.pk, plan.to_json(), StreamError)
     _queue(StreamJob(stream=stream, kind=StreamJob.Kind.OPEN, created_by=by))
     return True
 

@@ -17,6 +17,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.budgets import ledger, refusals
+from dpportal.budgets.confirmed import require_paid
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records, services as datasets
@@ -24,6 +25,8 @@ from dpportal.datasets.access import require_declarer
 from dpportal.datasets.declared import titled_as_before
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset
+from dpportal.history import watched
+from dpportal.history.imprints import ForgedRowError
 from dpportal.jobs.claims import Claim, JobState, reset_fields, resume_on_hold as resume
 from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind, register
@@ -34,6 +37,7 @@ from mechanisms.domain import DomainError
 from mechanisms.noise.secret import secret_noise
 from mechanisms.partition_selection import choosing
 
+_CHOICES = ValueChoice.objects.select_related("dataset", "domain_version", "charge__budget")
 VALUES = "values"
 # Until a choice that is paid for is looked at again after its workers died.
 REOPENING_SECONDS = 60.0
@@ -56,7 +60,7 @@ class ValueChoices(JobKind[ValueChoice]):
     related = ("dataset", "domain_version", "charge__budget", "charge__dataset", "created_by")
     to_owner = "dataset__owner_id"
     too_long = "The job took longer than an hour. The budget set aside for it is free again."
-    refusals = (ChoiceFailedError, BudgetRefusedError, SourceFault)
+    refusals = (ChoiceFailedError, BudgetRefusedError, SourceFault, ForgedRowError)
     on_hold = (BudgetOnHoldError,)
 
     def work(self, job: ValueChoice, claim: Claim) -> None:
@@ -94,7 +98,9 @@ def _check_right(choice: ValueChoice) -> None:
 
 
 def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
-    """Count people and throw the coins; returns the kept values."""
+    """Count people and throw the coins; returns the kept values. Raises ForgedRowError."""
+    choice = watched.written(_CHOICES, choice.pk)
+    require_paid(choice.charge, choice.domain_version, choice.plan.loss)
     dataset = choice.dataset
     ledger.require_complete(dataset)
     if not ledger.is_granted_table(dataset):

@@ -15,6 +15,7 @@ from dpportal.accounts import audit
 from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.budgets import ledger, refusals
+from dpportal.budgets.confirmed import require_stored
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
 from dpportal.datasets.access import require_declarer
@@ -165,6 +166,7 @@ def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:
     choice.charge = ledger.reserve(dataset, amount, booking, definition=plan.loss.definition, by=by)
     freeze(choice.domain_version)
     choice.save()
+    require_stored(ValueChoice, choice.pk, plan.to_json(), ChoiceError)
     audit.record(by, "chose values privately", dataset, _named(choice, plan))
     CHOICES.hint_on_commit(choice.pk)
     return choice

@@ -1,0 +1,54 @@
+"""Whether what is drawn or signed is what was confirmed and paid for, whatever the database says meanwhile.
+
+Whoever has the database alone can change rows for the moment in which a worker reads them: a plan with less noise would
+tell true counts. A worker therefore compares what it holds in memory with digests that only the portal's key makes.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from django.db import models
+
+from dpportal.budgets import ledger_lines
+from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.models import LedgerEntry
+from dpportal.datasets import frozen_declarations
+from dpportal.datasets.models import DomainVersion
+from dpportal.history import chain
+from dpportal.history.imprints import ForgedRowError
+from dpportal.platform.json_digest import json_digest
+from mechanisms.accounting import Loss
+
+
+def require_stored(
+    publication: type[models.Model], key: object, plan: object, refused: type[Exception]
+) -> None:
+    """Raise `refused` unless the plan is stored as it was written just now, before anything is done by it.
+
+    plan: as JSON. A trigger that somebody added could have changed it on its way.
+    """
+    stored = publication._base_manager.values_list("plan_json", flat=True).get(pk=key)
+    if json_digest(stored) != json_digest(plan):
+        raise refused(str(ForgedRowError(f"{publication._meta.model_name} {key}")))
+
+
+def require_confirmed(publication: ChargedPublication, loss: Loss) -> None:
+    """Raise ForgedRowError unless declaration and charge are what the portal wrote, and this loss was paid.
+
+    publication: as `watched.written` gave it. loss: of the plan that it holds.
+    """
+    assert publication.domain_version is not None and publication.charge is not None
+    require_paid(publication.charge, publication.domain_version, loss)
+
+
+def require_paid(charge: LedgerEntry, version: DomainVersion, loss: Loss) -> None:
+    """The same of a charge and a declaration."""
+    frozen_declarations.require_written(version)
+    is_paid = (Fraction(charge.amount), Fraction(charge.delta), charge.budget.definition) == (
+        loss.amount,
+        loss.delta,
+        loss.definition,
+    )
+    if not (is_paid and chain.is_linked(ledger_lines.LINE, charge)):
+        raise ForgedRowError(f"line {charge.pk}")
