@@ -329,9 +329,10 @@ def check_order(stream: Stream, index: int, due: int) -> None:
             )
             % {"due": calendar.name(due)},
         )
-    if calendar.is_future(index):
+    begins = calendar.start(index)
+    if begins is not None and calendar.is_future(index):
         raise PeriodRefusedError(
             RefusalReason.FUTURE,
             _("Period %(label)s has not begun. Publish it on %(day)s or later.")
-            % {"label": calendar.name(index), "day": date_format(calendar.start(index), "DATE_FORMAT")},
+            % {"label": calendar.name(index), "day": date_format(begins, "DATE_FORMAT")},
         )
