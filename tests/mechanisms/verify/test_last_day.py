@@ -12,6 +12,7 @@ import pytest
 
 from mechanisms.verify import sentences
 from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.derived import Derived
 from mechanisms.verify.quantities import Quantities
 from mechanisms.verify.series import last_day
 
@@ -45,14 +46,16 @@ def test_the_last_day_of_a_period(step: str, begins: str, day: dt.date | None) -
 )
 def test_another_day_or_year_is_named(tmp_path: Path, sentence: str, is_so: bool) -> None:
     path = tmp_path / "stream.zip"
-    release = {"plan": {"loss": LOSS}, "files": {}, "calendar": {"step": "week", "first_day": "2026-01-26"}}
+    release = {
+        "plan": {"loss": LOSS},
+        "files": {},
+        "product": "stream",
+        "calendar": {"step": "week", "first_day": "2026-01-26"},
+    }
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("release.json", json.dumps(release))
         archive.writestr("series.csv", "period,begins,released_count\n1,2026-01-26,4293\n")
     quantities = Quantities(Bundle.read(path))
-    quantities._known = {
-        "newest count": pd.Series([4293.0]).to_numpy(),
-        "newest margin": pd.Series([2216.0]).to_numpy(),
-    }
+    quantities.derived = Derived(newest=[4293.0, 12.0, 2216.0, 4.0])
     found = sentences.placed(sentence, quantities)
     assert len(found) >= 2 and all(found.values()) == is_so
