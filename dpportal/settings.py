@@ -45,8 +45,9 @@ STREAM_KEYS = MASTER_KEY.around(SECRETS.current("stream_key"), *SECRETS.former("
 _signing = SECRETS.current("signing_key")
 SIGNING_KEYS = SigningKeys(_signing, *SECRETS.former("signing_key")) if _signing else None
 CHECKPOINTS_DIR = Path(os.environ.get("DPPORTAL_CHECKPOINTS", DATA_DIR / "checkpoints")).resolve()
-# What the portal remembers outside its database, by which it recognises one that was restored from an older copy.
-MEMORY_DIR = Path(os.environ.get("DPPORTAL_MEMORY", DATA_DIR / "memory")).resolve()
+# What the portal remembers outside its database, by which it recognises one that was restored from an older copy. Links
+# are not followed here: on a disk that hangs that would keep every process from starting.
+MEMORY_DIR = Path(os.environ.get("DPPORTAL_MEMORY", DATA_DIR / "memory")).absolute()
 # Files with the passwords of connections, each named as its connection says.
 CREDENTIALS_DIR = Path(os.environ.get("DPPORTAL_CREDENTIALS", DATA_DIR / "credentials")).resolve()
 DEBUG = os.environ.get("DPPORTAL_DEBUG") == "1"

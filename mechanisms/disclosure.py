@@ -18,6 +18,19 @@ COMPOSITION = {
     Definition.PURE: "Sequential: ε of all releases about the same people add up",
     Definition.ZCDP: "Sequential: ρ of all releases about the same people add up (zCDP)",
 }
+BOUNDS = "declared by the curator; values outside them are treated as the declaration says"
+BOUNDS_TAKEN = (
+    "declared by the curator, those of the columns in bounds_taken_from_data after the data, which no privacy cost "
+    "covers; values outside them are treated as the declaration says"
+)
+AFTER = "post-processing only: nothing else was read from the data"
+AFTER_TAKEN = (
+    "post-processing only: nothing else was read from the data but, before, the bounds of the columns in "
+    "bounds_taken_from_data"
+)
+NOISE_UNIT = (
+    "steps of the whole numbers that it is added to; one person moves these by the sensitivity at most"
+)
 OF_WHICH = "%(total)s, of which %(chosen)s for values chosen privately"
 AND_BESIDES = "%(total)s, and %(chosen)s of another budget for values chosen privately"
 
@@ -26,8 +39,9 @@ AND_BESIDES = "%(total)s, and %(chosen)s of another budget for values chosen pri
 class Disclosure:
     """loss: of the publication alone. total: with what was paid before for its columns' values; None where nothing was.
 
-    delta: at which a ρ is stated as (ε, δ). whole_orders: see `zcdp_to_epsilon`. noise: its law; None where a method
-    has several, or chances instead. All data lie with the portal, which adds the noise: the central model.
+    delta: at which a ρ is stated as (ε, δ). whole_orders: see `zcdp_to_epsilon`. noise: see `noise_facts`. taken: the
+    columns whose values or limits were taken from the data. All data lie with the portal, which adds the noise: the
+    central model.
     """
 
     loss: Loss
@@ -36,6 +50,7 @@ class Disclosure:
     noise: JsonObject | None = None
     whole_orders: bool = False
     total: Loss | None = None
+    taken: Sequence[str] = ()
 
     def facts(self) -> JsonObject:
         """For release.json."""
@@ -51,8 +66,9 @@ class Disclosure:
             "composition": COMPOSITION[self.loss.definition],
             "mechanism": self.mechanism,
             **({"noise": self.noise} if self.noise else {}),
-            "bounds": "declared by the curator; values outside them are treated as the declaration says",
-            "after_the_noise": "post-processing only: nothing else was read from the data",
+            "bounds": BOUNDS_TAKEN if self.taken else BOUNDS,
+            "bounds_taken_from_data": list(self.taken),
+            "after_the_noise": AFTER_TAKEN if self.taken else AFTER,
             "randomness": "exact sampling on whole numbers, from the operating system's generator",
             "software": {"name": "mechanisms", "version": __version__},
         }
@@ -68,6 +84,17 @@ class Disclosure:
             **spent,
             "implies": {"epsilon": epsilon, "delta": self.delta + float(loss.delta)},
         }
+
+
+def noise_facts(plan: JsonObject) -> JsonObject | None:
+    """The law of a plan's noise, and what its scale is measured by; None where a method has several, or chances.
+
+    plan: as JSON. Whole numbers are counts of rows, or these times weights, which may be large: a scale says nothing
+    without the sensitivity.
+    """
+    if "noise" not in plan:
+        return None
+    return {**plan["noise"], "unit": NOISE_UNIT, "sensitivity": plan["sensitivity"]}
 
 
 def with_choices(own: Loss, chosen: Sequence[JsonObject]) -> Loss:

@@ -17,7 +17,8 @@ FOLDER, RECEIPT = "erased", "receipt"
 
 def remember(dataset_id: UUID, document: str) -> None:
     """Remember that a dataset was erased, unless it is remembered. document: its receipt. Raises MemoryFaultError."""
-    journal.create(_name(dataset_id), {"receipt": document})
+    if not journal.holds(_name(dataset_id)):
+        journal.create(_name(dataset_id), {"receipt": document})
 
 
 def receipt_of(dataset_id: UUID) -> str:
@@ -29,7 +30,10 @@ def receipt_of(dataset_id: UUID) -> str:
 
 
 def known_ids() -> set[UUID]:
-    """Which datasets were ever erased. Raises MemoryFaultError."""
+    """Which datasets were ever erased; also one of which somebody died before its file was there.
+
+    Raises MemoryFaultError.
+    """
     return {UUID(name) for name in journal.names(FOLDER)}
 
 

@@ -15,11 +15,16 @@ from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import Attribute, Boolean, Categorical, Integer, Real
 
 # Whole words of a name, as underscores, dots, hyphens and capitals part them.
-_WORDS = re.compile(r"[A-ZÀ-Þ]?[a-zß-ÿ]+|[A-ZÀ-Þ]+(?![a-zß-ÿ])|\d+")
+_WORDS = re.compile(r"[A-ZÀ-Þ]?[a-zß-ÿĀ-ſ]+|[A-ZÀ-Þ]+(?![a-zß-ÿĀ-ſ])|\d+")
 BORN = Integer("", True, lower=1900, upper=2029, width=10)
 _BOUNDS: dict[str, Attribute] = {
-    **dict.fromkeys(("age", "alter", "âge", "edad", "età"), Integer("", True, lower=0, upper=119, width=5)),
-    **dict.fromkeys(("geburtsjahr", "birthyear", "yob"), BORN),
+    **dict.fromkeys(
+        ("age", "alter", "âge", "edad", "età", "idade", "wiek", "leeftijd", "ålder", "alder", "věk"),
+        Integer("", True, lower=0, upper=119, width=5),
+    ),
+    **dict.fromkeys(
+        ("geburtsjahr", "birthyear", "yob", "geboortejaar", "födelseår", "fødselsår", "fødselår"), BORN
+    ),
     **dict.fromkeys(("monat", "mois"), Integer("", True, lower=1, upper=12)),
     **dict.fromkeys(("prozent", "pourcentage"), Real("", True, lower=0.0, upper=100.0, bins=10)),
     "month": Integer("", True, lower=1, upper=12),
@@ -98,6 +103,13 @@ _KINDS = {
             "sexe",
             "sexo",
             "sesso",
+            "plec",
+            "płeć",
+            "geslacht",
+            "kön",
+            "køn",
+            "kjønn",
+            "pohlaví",
             "race",
             "ethnicity",
             "region",
@@ -209,6 +221,17 @@ _BORN = {
     *("birthday", "birthdate", "dob", "geburtsdatum", "geburtstag", "naissance"),
     *chinese_names.DAY_OF_BIRTH,
 }
+# A year beside a birth, in several languages.
+_YEARS_OF_BIRTH = (
+    {"birth", "year"},
+    {"année", "naissance"},
+    {"annee", "naissance"},
+    {"año", "nacimiento"},
+    {"anno", "nascita"},
+    {"ano", "nascimento"},
+    {"rok", "urodzenia"},
+    {"rok", "narození"},
+)
 # Units and forms in brackets say how a value is written, seldom what it is.
 _BRACKETS = re.compile(r"[(\[{][^)\]}]*[)\]}]")
 
@@ -225,7 +248,7 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
         # Its answers, 否 and 是, are texts that no table is read by as no and yes.
         yes_or_no = Boolean(name, True, closed=True, values=truths)
         return yes_or_no if truths else Categorical(name, True, values=chinese_names.ANSWERS)
-    born = [BORN] if {"birth", "year"} <= set(words) else []
+    born = [BORN] if any(pair <= set(words) for pair in _YEARS_OF_BIRTH) else []
     matches = [_BOUNDS[word] for word in words if word in _BOUNDS] or born
     return replace(matches[-1], name=name) if matches else None
 
@@ -276,6 +299,7 @@ def proposed_step(name: str) -> str:
 def _words(name: str) -> list[str]:
     """Of what stands outside brackets, or of all where they hold no more than that."""
     for text in (_BRACKETS.sub(" ", name), name):
-        if words := [word.lower() for word in _WORDS.findall(text)] + chinese_names.words(text):
+        one_case = text.lower() if text.isupper() else text
+        if words := [word.lower() for word in _WORDS.findall(one_case)] + chinese_names.words(text):
             return words
     return []

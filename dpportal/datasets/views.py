@@ -36,6 +36,7 @@ from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.first_rows import MOST_ROWS as PREVIEW_ROWS, first_rows as seen_rows
 from dpportal.datasets.first_steps import FirstSteps
 from dpportal.datasets.forms import RemoteTableForm, UploadForm
+from dpportal.datasets.header_choice import doubted_names
 from dpportal.datasets.identifying import first_question
 from dpportal.datasets.missing_words import undeclared_words
 from dpportal.datasets.models import Dataset, DomainVersion, Right
@@ -173,6 +174,7 @@ def home(request: HttpRequest, dataset: Dataset) -> HttpResponse:
         **(first_question(dataset) if dataset.asks_for_unit else {}),
         **_sheets(dataset),
         "guess": guess_shown(dataset),
+        "doubted": doubted_names(dataset),
         "budget_request": dataset.budget_requests.first(),
         "same_table": same_table(dataset, current_user(request)),
         "nav_section": "datasets",

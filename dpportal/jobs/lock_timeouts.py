@@ -63,7 +63,7 @@ def of_jobs() -> Patience:
 
 
 def wait_briefly_for_memory() -> None:
-    """Where one lock is for all, a disk of the memory that hangs must not keep it: for workers and the sweep."""
+    """Where one lock is for all, a disk of the memory that hangs must not keep it: for workers."""
     if connection.vendor == "sqlite":
         bulkhead.MEMORY.close()
 

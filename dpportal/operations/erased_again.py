@@ -39,10 +39,18 @@ def sweep() -> None:
         receipts.remember(dataset_id)
 
 
+def remember_all() -> None:
+    """Remember each erasure that the database has, also where the memory has a folder for it and no file yet."""
+    if remembered(erasure_journal.known_ids) is not None:
+        for dataset_id in ErasureReceipt.objects.values_list("pk", flat=True):
+            receipts.remember(dataset_id)
+
+
 def check() -> list[Dataset]:
-    """The same. Returns what was erased again."""
+    """Both. Returns what was erased again."""
     before = set(findings())
     sweep()
+    remember_all()
     return [dataset for dataset in findings() if dataset not in before]
 
 

@@ -38,7 +38,8 @@ from dpportal.jobs.runner import kinds
 from dpportal.notices import delivery_job
 from dpportal.operations import demonstration, erased_again, withdrawn_again
 from dpportal.operations.stored_folders import STORED
-from dpportal.platform import journal, storage
+from dpportal.platform import bulkhead, journal, storage
+from dpportal.platform.bulkhead import HangsError
 from dpportal.platform.journal import MemoryFaultError
 from dpportal.platform.sealing_faults import KeyMissingFault
 from dpportal.releases import execution, file_imprints, tasks as release_tasks
@@ -119,6 +120,7 @@ def sweep_files() -> None:
         _erase_again,
         derived.sweep,
         withdrawn_again.remember_all,
+        erased_again.remember_all,
         _delete_orphans,
         _clear_disk,
     )
@@ -162,8 +164,10 @@ def _clear_disk() -> None:
     storage.clear_scratch()
     _sweep_old(settings.SCRATCH_DIR)
     _sweep_old(settings.BROKER_DIR, beginning=".")  # messages that were half written, or half taken
-    with suppress(OSError):  # a memory that is not there, or that nobody may write
-        _sweep_old(settings.MEMORY_DIR / journal.PARTS)
+    with suppress(
+        OSError, HangsError
+    ):  # a memory that is not there, that nobody may write, or that does not answer
+        bulkhead.MEMORY.call(lambda: _sweep_old(settings.MEMORY_DIR / journal.PARTS))
 
 
 def _write_checkpoint() -> None:

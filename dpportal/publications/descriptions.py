@@ -23,8 +23,10 @@ from mechanisms.verify.signature import signed_text
 
 FORMAT = 1
 # What begins a tag in Markdown, and what ends the words of a link or a picture, or the name of its address, of which
-# texts of the portal have none; and the backslashes before.
+# texts of the portal have none; and the backslashes before. Each is written so that it is no sign of Markdown for any
+# program: some read a backslash before one as a part of an address that it stands behind.
 _MARKUP = re.compile(r"\\*(?:<(?=[A-Za-z/!?])|\](?=[(\[:]))")
+_WRITTEN = {"\\": "\\\\", "<": "&lt;", "]": "&#93;"}
 STYLES, REPORT = "css/portal.css", "report.html"
 # What each file is, in the lists of files on pages and in README.md.
 ABOUT_RELEASE = "Every parameter, version and checksum"
@@ -81,7 +83,7 @@ def readme_file(folder: Path, template: str, contexts: Mapping[str, Json]) -> Bu
         for code, _name in settings.LANGUAGES:
             with override(code):
                 text = render_to_string(_named(template, code), contexts[code])
-                readme.write(_MARKUP.sub(lambda found: "".join(f"\\{sign}" for sign in found[0]), text))
+                readme.write(_MARKUP.sub(lambda found: "".join(_WRITTEN[sign] for sign in found[0]), text))
     return BundleFile(path, ABOUT_README)
 
 

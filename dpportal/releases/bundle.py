@@ -29,7 +29,7 @@ from dpportal.releases.privacy_statement import promise, read_from
 from dpportal.releases.products import AnyReconstructed, method_of, method_title, presenter_of, product_of
 from dpportal.releases.row_retention import RowRetention
 from dpportal.value_choices.disclosure import PublishedLoss
-from mechanisms.disclosure import Disclosure, loss_text
+from mechanisms.disclosure import Disclosure, loss_text, noise_facts
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import MEASUREMENT
 
@@ -242,8 +242,9 @@ def _disclosure(reconstructed: AnyReconstructed) -> Json:
         reconstructed.plan.loss,
         release.delta,
         plan["mechanism"],
-        plan.get("noise"),
+        noise_facts(plan),
         total=loss.total if loss.choices else None,
+        taken=filled_columns(release),
     )
     return {**told.facts(), **loss.facts()}
 

@@ -36,7 +36,7 @@ from dpportal.streams.series import Series, promise_of, unit_of, whole_orders
 from dpportal.streams.series_view import Chosen, increments_chart
 from dpportal.value_choices.disclosure import PublishedLoss
 from mechanisms import registry
-from mechanisms.disclosure import Disclosure, loss_text
+from mechanisms.disclosure import Disclosure, loss_text, noise_facts
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.sdmx import Observed
 from mechanisms.tabular.sdmx_codes import LONE
@@ -243,8 +243,18 @@ def _disclosure(stream: Stream) -> Json:
         plan.loss,
         stream.delta,
         plan.mechanism,
-        dict(plan.noise.to_json()),
+        noise_facts(plan.to_json()),
         whole_orders(plan),
         total=loss.total if loss.choices else None,
+        taken=_filled_columns(stream),
     )
     return {**told.facts(), **loss.facts()}
+
+
+def _filled_columns(stream: Stream) -> list[str]:
+    """Of the column that is counted, and the one that is added up, those whose domain was taken from the data."""
+    version = stream.domain_version
+    assert version is not None
+    columns = [stream.column, stream.summed]
+    filled = version.attributes.filter(filled_from_data=True, column__in=columns)
+    return list(filled.values_list("column", flat=True))

@@ -56,7 +56,7 @@ class Oddities:
     declared. notes_at_end: last rows that look like sums or notes; fewest_filled, note_words: what would leave them
     out. Of XLSX: formulas without a stored result, cells that hold an error, ranges of
     merged cells that reach below the names. encoding_guessed: neither declared nor said by the file; another would
-    read it, too.
+    read it, too. names_look_like_row: so that the first line may hold somebody's values.
     """
 
     replaced_bytes: int = 0
@@ -72,6 +72,7 @@ class Oddities:
     error_cells: int = 0
     merged_ranges: int = 0
     encoding_guessed: bool = False
+    names_look_like_row: bool = False
 
     @classmethod
     def from_json(cls, value: Json) -> Oddities:

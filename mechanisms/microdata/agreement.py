@@ -13,6 +13,9 @@ from mechanisms.microdata.tables import Grouping, Pair
 
 # Standard errors from which on a cell is moved further than its table is: of a hundred that are met, five are beyond.
 BEYOND_NOISE = 2
+# Standard errors that the count by independence exceeds where 0 in a cell's interval cannot be chance: two values that
+# exclude each other, which classes never quite do. One standard error is enough then to prefer what was measured.
+BEYOND_CHANCE, PREFERRED = 20, 1
 # A share of the rows below which a cell can hold next to nobody.
 NEXT_TO_NOBODY = 1 / 1000
 _TINY = 1e-12
@@ -40,14 +43,11 @@ def towards(expected: Floats, target: Target, nobody: Flags) -> Floats:
     """(g_a, g_b) >= 0 with the sums of the expected table, moved to a measured one as far as its noise lets tell.
 
     nobody: (g_a, g_b) where nobody can be.
-    The share of the way is the one of least expected error, where the true table differs from the expected one by what
-    the squared distance exceeds the noise by (James and Stein 1961, the positive part); of a cell that lies
-    further off than noise brings it, the share of its own distance, if that is larger. Where next to nobody was
-    measured, the measurement alone is taken.
+    The share of the way is James's and Stein's; of a cell that lies further off than noise brings it, the share of its
+    own distance, if that is larger. Where next to nobody was measured, the measurement alone is taken.
     """
     distance = target.table - expected
-    beyond = max(0.0, float(np.square(distance).mean()) - target.variance)
-    whole = beyond / (beyond + target.variance)
+    whole = shrinkage(distance, target.variance)
     far = BEYOND_NOISE**2 * target.variance / np.maximum(np.square(distance), _TINY)
     moved = expected + np.maximum(whole, 1 - np.minimum(1, far)) * distance
     rare = next_to_nobody(expected, target) & ~nobody
@@ -56,12 +56,26 @@ def towards(expected: Floats, target: Target, nobody: Flags) -> Floats:
     return few + with_sums(np.where(nobody | rare, -np.inf, moved), *sums)
 
 
+def shrinkage(distance: Floats, variance: float) -> float:
+    """The share of the way to a noisy table with given sums, 1 - (f - 2)σ²/‖d‖², 0 at least (James and Stein 1961).
+
+    f = (r - 1)(c - 1): in so many directions d, the (r, c) distance without what its sums say, is free. In one or two
+    nothing is better on the whole than the measurement.
+    """
+    free = distance - distance.mean(axis=0) - distance.mean(axis=1)[:, None] + distance.mean()
+    directions = (distance.shape[0] - 1) * (distance.shape[1] - 1)
+    explained: float = max(0, directions - 2) * variance / max(float(np.square(free).sum()), _TINY)
+    return max(0.0, 1.0 - explained)
+
+
 def next_to_nobody(expected: Floats, target: Target) -> Flags:
     """Cells that are estimated at less than a thousandth of all, with 0 in their interval but not what is expected."""
-    deviation = target.variance**0.5
-    few = garrote(target) < NEXT_TO_NOBODY * float(expected.sum())
+    deviation, total = target.variance**0.5, float(expected.sum())
+    few = garrote(target) < NEXT_TO_NOBODY * total
     holds_0 = target.table < BEYOND_NOISE * deviation
-    is_rare: Flags = np.logical_and(few & holds_0, expected - target.table > BEYOND_NOISE * deviation)
+    by_chance = np.outer(expected.sum(axis=1), expected.sum(axis=0)) / max(total, _TINY)
+    off = np.where(by_chance > BEYOND_CHANCE * deviation, PREFERRED, BEYOND_NOISE) * deviation
+    is_rare: Flags = np.logical_and(few & holds_0, expected - target.table > off)
     return is_rare
 
 

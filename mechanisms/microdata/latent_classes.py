@@ -46,7 +46,8 @@ from mechanisms.microdata.scoring import (
     spanning_tree,
 )
 from mechanisms.microdata.spending import check_tables, score_law
-from mechanisms.microdata.swap_refinement import MOST_PAIRS, settle
+from mechanisms.microdata.swap_matching import MOST_LOOKED_AT
+from mechanisms.microdata.swap_refinement import AT_RANDOM, MOST_PAIRS, settle
 from mechanisms.microdata.tables import Grouping, Pair, split
 from mechanisms.noise import Noise
 
@@ -65,9 +66,11 @@ STARTS = 4
 CELL_ROUNDS, GROUP_ROUNDS = 360, 60
 FINE, MOST_TIMES = 16, 2.0
 # By `tests.benchmarks.microdata`: seconds of all fits for every group of a column; nanoseconds in a round of exchanges
-# for every row, for every value of a pair of rows, and for every pair of cells of the column with all others.
+# for every row, for every value of a pair of rows, and for every pair of cells of the column with all others; where
+# rows are matched, for every value of a row that is looked at, and seconds of a round besides.
 FITTED_SECONDS, FITTED_COLUMNS = 0.003, 60
-DEALT_NANOSECONDS, EXCHANGED_NANOSECONDS, MOVED_NANOSECONDS = 90, 50, 20
+DEALT_NANOSECONDS, EXCHANGED_NANOSECONDS, MOVED_NANOSECONDS = 60, 30, 10
+LOOKED_AT_NANOSECONDS, MATCHED_SECONDS = 7, 0.001
 # Of the classes' parameters, and of tables of all pairs, how many are in memory at once. Bytes of a cell while rows are
 # settled.
 PARAMETER_COPIES, TABLE_COPIES, SETTLED_BYTES = 9, 3, 4
@@ -352,12 +355,12 @@ def _settling_seconds(plan: MicrodataPlan, rows: int) -> float:
         return 0.0
     is_refined = sum(shape) <= MOST_REFINED
     sizes = shape if is_refined else [most_groups_of(size) for size in shape]
-    each = (
-        DEALT_NANOSECONDS * rows
-        + EXCHANGED_NANOSECONDS * min(rows // 2, MOST_PAIRS) * len(shape)
-        + MOVED_NANOSECONDS * sum(sizes) ** 2
-    )
-    return (_cell_rounds(plan) if is_refined else GROUP_ROUNDS) * each * 1e-9
+    rounds = _cell_rounds(plan) if is_refined else GROUP_ROUNDS
+    at_random, moved = min(rounds, AT_RANDOM * len(sizes)), MOVED_NANOSECONDS * sum(sizes) ** 2 / len(sizes)
+    paired = DEALT_NANOSECONDS * rows + EXCHANGED_NANOSECONDS * min(rows // 2, MOST_PAIRS) * len(sizes)
+    matched = LOOKED_AT_NANOSECONDS * min(rows, MOST_LOOKED_AT) * len(sizes)
+    seconds = 1e-9 * (at_random * paired + (rounds - at_random) * matched + rounds * moved)
+    return seconds + MATCHED_SECONDS * (rounds - at_random)
 
 
 def _cell_rounds(plan: MicrodataPlan) -> int:

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from mechanisms.arrays import Floats, Integers
 from mechanisms.microdata.cell_rows import CellRows, from_columns
+from mechanisms.microdata.swap_matching import ColumnPull
 
-# Cells of rows, numbered through all columns.
-RowPlaces = npt.NDArray[np.int32]
 # Pairs of rows that are looked at in a round.
 MOST_PAIRS = 1 << 16
-# Rounds of each column in which rows are paired at random; then so many that fit least are offered so many partners.
-# Random pairs move far more rows: of many columns, which have few rounds each, there are no others.
+# Rounds of each column in which rows are paired at random; then those that fit least are offered the best of many
+# partners. Random pairs move far more rows: of many columns, which have few rounds each, there are no others.
 AT_RANDOM = 8
-MISFITS, PARTNERS = 256, 2_048
+# Times that exchanges with the best partners are weighed anew, and how many are made each time: a quarter of those that
+# help still, but not less than so many. Were all made at once, they would take rows where others have gone by then.
+PASSES, PART, LEAST = 8, 4, 16
 # A cell's square counts by one over its wanted rows and these. Were all alike, exchanges would move what is common, and
 # leave rows where next to nobody was measured.
 RARE = 10
-
-
-@dataclass(frozen=True)
-class _RefinedColumn:
-    """A column of the rows, and where its cells lie among those of all columns."""
-
-    number: int
-    cells: slice
+# In the last rounds, what a cell of a table counts at least, which has so many cells or fewer; of a larger one less, by
+# its cells. Otherwise a few large counts, which are known to some rows, would be met to some tens. From the beginning
+# it would move far more rows to that end, and triples away from what the classes have.
+LAST, KNOWN, SMALL_TABLE = 0.3, 0.1, 100
 
 
 def settle(
@@ -41,10 +36,11 @@ def settle(
     column, in turn. Returns (n, d).
     An exchange helps if the weighted sum of squared distances of the tables falls, other exchanges aside.
     """
-    settling, ends = _Settling(rows, sizes, target), np.cumsum(sizes).tolist()
-    columns = [_RefinedColumn(j, slice(ends[j] - size, ends[j])) for j, size in enumerate(sizes)]
+    settling, first_of_last = _Settling(rows, sizes, target), round(rounds * (1 - LAST))
     for round_ in range(rounds):
-        settling.round(columns[round_ % len(columns)], random, at_random=round_ < AT_RANDOM * len(columns))
+        if round_ == first_of_last:
+            settling.weigh_small_tables()
+        settling.round(round_ % len(sizes), random, at_random=round_ < AT_RANDOM * len(sizes))
     return settling.rows()
 
 
@@ -54,113 +50,73 @@ class _Settling:
     def __init__(self, rows: CellRows, sizes: Sequence[int], target: Floats) -> None:
         self._sizes = sizes
         self._offsets = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        self._places = np.add(rows, self._offsets, dtype=np.int32)
+        self._places = np.ascontiguousarray(np.add(rows, self._offsets, dtype=np.int32).T)
         counts = len(rows) * target.astype(np.float64)
         self._surplus = _tables(rows, sizes, self._offsets) - counts
         self._weights = np.divide(RARE, np.add(counts, RARE, out=counts), out=counts)
 
+    def weigh_small_tables(self) -> None:
+        widths = np.repeat(self._sizes, self._sizes)
+        for column, size in enumerate(self._sizes):
+            own = self._weights[self._cells(column)]
+            np.maximum(own, KNOWN * np.minimum(1, SMALL_TABLE / (size * widths)), out=own)
+
     def rows(self) -> CellRows:
-        columns = (column - offset for column, offset in zip(self._places.T, self._offsets, strict=True))
-        return from_columns(columns, len(self._places), self._sizes)
+        columns = (column - offset for column, offset in zip(self._places, self._offsets, strict=True))
+        return from_columns(columns, self._places.shape[1], self._sizes)
 
-    def round(self, column: _RefinedColumn, random: np.random.Generator, at_random: bool) -> None:
-        """Of the exchanges that help as many are made as help together."""
-        pull = self._weights[column.cells] * self._surplus[column.cells]
-        one, other = self._paired(random) if at_random else self._matched(column, pull, random)
-        values = self._places[:, column.number]
-        differ = values[one] != values[other]
-        one, other = one[differ], other[differ]
-        gain, alone = self._gains(pull, one, other, column)
-        helps = gain > alone / 2
-        if not helps.any():
+    def round(self, column: int, random: np.random.Generator, at_random: bool) -> None:
+        if at_random:
+            self._exchange(column, self._paired(column, random), random, part=1)
             return
-        one, other = one[helps], other[helps]
-        together = float((self._weights[column.cells] * np.square(self._moves(one, other, column))).sum())
+        pairs = self._pull(column).best_exchanges(random)
+        for _ in range(PASSES):
+            if not self._exchange(column, pairs, random, part=PART):
+                return
+
+    def _exchange(
+        self, column: int, pairs: tuple[Integers, Integers], random: np.random.Generator, part: int
+    ) -> bool:
+        """Of the exchanges that help the best part is made, as many as help together; whether there are any."""
+        pull = self._pull(column)
+        gain, alone = pull.gains(*pairs)
+        worth = gain - alone / 2
+        helps = np.flatnonzero(worth > 0)
+        if not helps.size:
+            return False
+        if part > 1:
+            helps = helps[np.argsort(-worth[helps], kind="stable")[: max(LEAST, helps.size // part)]]
+        one, other = (rows[helps] for rows in pairs)
+        moves = pull.moves(one, other)
+        together = float((pull.weights * np.square(moves)).sum())
         share = _best_share(gain[helps].sum(), alone[helps].sum(), together)
-        accepted = random.random(one.size) < share
-        one, other = one[accepted], other[accepted]
-        moves = self._moves(one, other, column)
-        self._surplus[column.cells] += moves
-        self._surplus[:, column.cells] += moves.T
+        if share < 1:
+            accepted = random.random(one.size) < share
+            one, other = one[accepted], other[accepted]
+            moves = pull.moves(one, other)
+        cells, values = self._cells(column), self._places[column]
+        self._surplus[cells] += moves
+        self._surplus[:, cells] += moves.T
         values[one], values[other] = values[other], values[one]
+        return True
 
-    def _paired(self, random: np.random.Generator) -> tuple[Integers, Integers]:
-        """Rows in pairs at random."""
-        half = min(len(self._places) // 2, MOST_PAIRS)
-        chosen = random.permutation(len(self._places))[: 2 * half]
-        return chosen[:half], chosen[half:]
+    def _paired(self, column: int, random: np.random.Generator) -> tuple[Integers, Integers]:
+        """Rows with different values, in pairs at random."""
+        count = self._places.shape[1]
+        half = min(count // 2, MOST_PAIRS)
+        chosen = random.permutation(count)[: 2 * half]
+        one, other = chosen[:half], chosen[half:]
+        differ = self._places[column][one] != self._places[column][other]
+        return one[differ], other[differ]
 
-    def _matched(
-        self, column: _RefinedColumn, pull: Floats, random: np.random.Generator
-    ) -> tuple[Integers, Integers]:
-        """The rows that raise the distance most, each with the best of many partners; no row twice."""
-        sample = random.permutation(len(self._places))[: 2 * MOST_PAIRS]
-        few = min(MISFITS, sample.size // 2)
-        by_misfit = np.argpartition(-self._misfit(sample, pull, column), few - 1)
-        one, other = sample[by_misfit[:few]], random.permutation(sample[by_misfit[few:]])[:PARTNERS]
-        own, theirs = (self._places[rows, column.number] - column.cells.start for rows in (one, other))
-        net = self._leaving(one, pull, column)[:, theirs] + self._leaving(other, pull, column)[:, own].T
-        net[own[:, None] == theirs] = 0
-        best = net.argmax(axis=1)
-        largest_first = np.argsort(-net[np.arange(few), best], kind="stable")
-        # The first of those that would have the same partner.
-        partners, first = np.unique(best[largest_first], return_index=True)
-        return one[largest_first[first]], other[partners]
+    def _cells(self, column: int) -> slice:
+        start = int(self._offsets[column])
+        return slice(start, start + self._sizes[column])
 
-    def _misfit(self, rows: Integers, pull: Floats, column: _RefinedColumn) -> Floats:
-        """(rows,): the sum of their cells' pull."""
-        own, misfit = self._places[rows, column.number] - column.cells.start, np.zeros(rows.size)
-        for j in self._others(column):
-            misfit += pull[own, self._places[rows, j]]
-        return misfit
-
-    def _leaving(self, rows: Integers, pull: Floats, column: _RefinedColumn) -> Floats:
-        """(rows, cells): by how much less a row pulls with each cell of the column than now, less half its own move."""
-        own = self._places[rows, column.number] - column.cells.start
-        of_cells = np.zeros((rows.size, pull.shape[0]), dtype=np.float32)
-        weight = np.zeros_like(of_cells)
-        by_cell, weights = (
-            np.ascontiguousarray(values.T, dtype=np.float32) for values in (pull, self._weights[column.cells])
-        )
-        for j in self._others(column):
-            of_cells += by_cell[self._places[rows, j]]
-            weight += weights[self._places[rows, j]]
-        now = np.arange(rows.size), own
-        less: Floats = of_cells[now][:, None] - of_cells - (weight + weight[now][:, None]) / 2
-        return less
-
-    def _gains(
-        self, pull: Floats, one: Integers, other: Integers, column: _RefinedColumn
-    ) -> tuple[Floats, Floats]:
-        """By how much each exchange lowers the sum of pull · move, and its own weighted ‖move‖².
-
-        pull: (cells, S) of the column's cells: what each exceeds by, times how much it counts.
-        """
-        x, y = (self._places[rows, column.number] - column.cells.start for rows in (one, other))
-        gain, alone = np.zeros(one.size), np.zeros(one.size)
-        own = self._weights[column.cells]
-        for j in self._others(column):
-            a, b = self._places[one, j], self._places[other, j]
-            gain += pull[x, a] - pull[y, a] + pull[y, b] - pull[x, b]
-            alone += (own[x, a] + own[y, a] + own[y, b] + own[x, b]) * (a != b)
-        return gain, alone
-
-    def _moves(self, one: Integers, other: Integers, column: _RefinedColumn) -> Floats:
-        """What exchanges together do to the counts of the column's cells with all others, (cells, S)."""
-        width, size = column.cells.stop - column.cells.start, self._surplus.shape[0]
-        x, y = (
-            (self._places[rows, column.number].astype(np.int64) - column.cells.start) * size
-            for rows in (one, other)
-        )
-        moves = np.zeros(width * size)
-        for j in self._others(column):
-            for rows, old, new in ((one, x, y), (other, y, x)):
-                moves += np.bincount(new + self._places[rows, j], minlength=width * size)
-                moves -= np.bincount(old + self._places[rows, j], minlength=width * size)
-        return moves.reshape(width, size)
-
-    def _others(self, column: _RefinedColumn) -> list[int]:
-        return [j for j in range(self._places.shape[1]) if j != column.number]
+    def _pull(self, column: int) -> ColumnPull:
+        cells = self._cells(column)
+        weights = self._weights[cells]
+        return ColumnPull(self._places, column, cells.start, weights * self._surplus[cells], weights)
 
 
 def _tables(rows: CellRows, sizes: Sequence[int], offsets: Integers) -> Floats:

@@ -22,9 +22,10 @@ from mechanisms.verify.finding import Finding, printable
 WHAT = "zip"
 # Of a member: 30 bytes, name, further fields, content; of the list 46 bytes and the same texts; and what ends it.
 _LOCAL, _CENTRAL, _END = b"PK\3\4", b"PK\1\2", b"PK\5\6"
-_LOCAL_SIZE, _CENTRAL_SIZE, _END_SIZE, _END_SIZE_64 = 30, 46, 22, 56 + 20
+_END_64, _PLACE_64 = b"PK\6\6", b"PK\6\7"
+_LOCAL_SIZE, _CENTRAL_SIZE, _END_SIZE = 30, 46, 22
 # The only further field that is written: sizes beyond 4 GiB, for which the usual places have the greatest number.
-_ZIP64, _MOST = 1, 0xFFFFFFFF
+_ZIP64, _MOST, _MOST_FILES = 1, 0xFFFFFFFF, 0xFFFF
 # Up to here sizes and places stand where they usually do in the list.
 _USUAL = 2**31 - 1
 _UTF8_NAMES = 0x800
@@ -187,21 +188,30 @@ def _faults_of_end(
             yield "its list of files has other bytes in it"
             return
         at += _CENTRAL_SIZE + sum(struct.unpack_from("<HHH", head, 28))
-    total = file.seek(0, 2)
-    file.seek(max(0, total - _END_SIZE))
+    total, own = file.seek(0, 2), _end(len(infos), begin, at)
+    file.seek(max(at, total - len(own)))
     end = file.read()
-    if end[:4] != _END:
+    if end[-_END_SIZE:][:4] != _END:
         yield "there are bytes after its end"
-        return
-    is_long = total - at == _END_SIZE + _END_SIZE_64
-    if not is_long and total - at != _END_SIZE:
+    elif total - at != len(own):
         yield "there are bytes after its list of files"
-    own = (0, 0, len(infos), len(infos), at - begin, begin, 0)
-    # What does not fit stands in the longer end before it.
-    most = (0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0) if is_long else own
-    stated = struct.unpack("<HHHHIIH", end[4:])
-    if any(each not in pair for each, pair in zip(stated, zip(own, most, strict=True), strict=True)):
+    elif end != own:
         yield "its end says another number or place of files"
+
+
+def _end(number: int, begin: int, end: int) -> bytes:
+    """What ends a zip whose list of files lies between these places, byte for byte.
+
+    A longer end stands before the usual one only where that has no room: of two ends, each program reads the one that
+    it likes.
+    """
+    size, longer = end - begin, b""
+    if number > _MOST_FILES or max(size, begin) > _USUAL:
+        versions, disks, numbers = (45, 45), (0, 0), (number, number)
+        longer = struct.pack("<4sQHHIIQQQQ", _END_64, 44, *versions, *disks, *numbers, size, begin)
+        longer += struct.pack("<4sIQI", _PLACE_64, 0, end, 1)
+    numbers = (min(number, _MOST_FILES),) * 2
+    return longer + struct.pack("<4sHHHHIIH", _END, 0, 0, *numbers, min(size, _MOST), min(begin, _MOST), 0)
 
 
 def _shown(name: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
-from mechanisms.disclosure import Disclosure, loss_text, with_choices
+from mechanisms.disclosure import Disclosure, loss_text, noise_facts, with_choices
 from mechanisms.domain import Domain
 from mechanisms.json_types import JsonObject
 from mechanisms.moments.reading import reading
@@ -46,6 +46,7 @@ PORTALS_WORD = {
     "protects.other_datasets_of_nearly_the_same_people*": "other releases of the same people",
     "protects.number_of_rows_is_public_by_any_release": "other releases of the same people",
     "disclosure.values_chosen_privately*": "what was paid before, for the values of its columns",
+    "disclosure.bounds_taken_from_data*": "of running counts: which bounds were taken from the data",
     "disclosure.software.version": "the version of the program that measured",
     "domain.version": "how the declaration came about",
     "domain.filled_from_data*": "how the declaration came about",
@@ -253,12 +254,12 @@ def _disclosure(release: JsonObject, found: Planned) -> Finding:
     chosen = stated.pop(CHOSEN, None)
     loss: Loss = plan.loss
     total = with_choices(loss, chosen) if chosen else None
-    law = plan.to_json().get("noise")
+    noise, taken = noise_facts(plan.to_json()), _taken(release)
     whole = release["product"] == STREAM and registry.stream(plan.mechanism).whole_orders
     # A choice's δ is added to that at which a ρ is stated.
     implied = stated.get("without_the_choice_of_values", stated).get("implies", {})
     delta = float(implied.get("delta", 1e-6)) if loss.definition is Definition.ZCDP else 0.0
-    own = Disclosure(loss, delta, plan.mechanism, law, whole, total).facts()
+    own = Disclosure(loss, delta, plan.mechanism, noise, whole, total, taken).facts()
     own["software"]["version"] = stated.get("software", {}).get("version")
     other = next((name for name in own if not same(stated.get(name), own[name])), "")
     other = other or next(iter(set(stated) - set(own)), "")
@@ -268,3 +269,12 @@ def _disclosure(release: JsonObject, found: Planned) -> Finding:
     return Finding.of(
         DISCLOSED, f"it says another {other} than the plan" if other else "", "it says what the plan does"
     )
+
+
+def _taken(release: JsonObject) -> list[str]:
+    """The columns whose bounds were taken from the data; running counts, which have no domain, say it here alone."""
+    if "domain" in release:
+        return list(release["domain"]["filled_from_data"])
+    counted = release["counted"]
+    stated = release[DISCLOSED].get("bounds_taken_from_data", [])
+    return [column for column in stated if column in (counted["column"], counted["summed"])]

@@ -18,12 +18,14 @@ from mechanisms.verify.shown_numbers import NUMBER
 
 # Of a number below this the statement says a power of ten.
 _SMALL = 1e-3
-# Decimal and other digits, fractions and circled numbers; signs of format; rings and keys around a digit.
-_CATEGORIES = frozenset({"Nd", "Nl", "No", "Cf", "Me"})
+# Decimal and other digits, fractions and circled numbers; signs of control and format; rings and keys around a digit.
+_CATEGORIES = frozenset({"Nd", "Nl", "No", "Cc", "Cf", "Me"})
 # Of other categories, though nothing is seen of them.
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 _SIGNS = frozenset("⁺⁻")
 _VARIANTS = frozenset(map(chr, range(0xFE00, 0xFE10)))
+# Those that end lines, and move what follows.
+_LINES = frozenset("\t\n\r")
 # As wide as a blank between words.
 _WIDE = frozenset("\u00a0\u3000")
 
@@ -32,7 +34,7 @@ def foreign(text: str, own: str) -> Iterator[str]:
     """Each run of digits that has a sign which no portal writes; own: the names of a release, which may have it."""
     # Thousands may be parted by a narrow blank, and powers of ten are raised.
     read = NUMBER.sub(lambda number: number[0] if number[0].isascii() else "0", text)
-    signs = {sign for sign in set(read) if not sign.isascii()}
+    signs = {sign for sign in set(read) if not sign.isascii() or unicodedata.category(sign) == "Cc"} - _LINES
     strange = "".join(sorted(sign for sign in signs if _is_strange(sign)))
     between = "".join(sorted(sign for sign in signs if _joins_digits(sign)))
     patterns = [f"(?<![0-9])[0-9]*(?:[{strange}]+[0-9]*)+"] if strange else []
@@ -51,7 +53,9 @@ def own_words(release: JsonObject) -> str:
 
 
 def _is_strange(sign: str) -> bool:
-    return unicodedata.category(sign) in _CATEGORIES or sign in _UNSEEN | _VARIANTS | _SIGNS
+    """Also what is read as a digit with something beside it: “㏦” for the seventh day."""
+    has_digit = any(map(str.isdigit, unicodedata.normalize("NFKC", sign)))
+    return has_digit or unicodedata.category(sign) in _CATEGORIES or sign in _UNSEEN | _VARIANTS | _SIGNS
 
 
 def _joins_digits(sign: str) -> bool:

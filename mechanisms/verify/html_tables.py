@@ -14,7 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from mechanisms.domain import MISSING_LABEL
 from mechanisms.inert_text import as_shown
+from mechanisms.verify.headings import WORDS, numbers_of
+from mechanisms.verify.page_tables import PageTable
 from mechanisms.verify.page_text import plain
 from mechanisms.verify.shown_numbers import DATE, Rounding, is_shown
 
@@ -26,9 +29,11 @@ _SIGNED = re.compile(f"[-\u2212]?{_NUMBER}")
 _SHOWN = re.compile(f"{DATE.pattern}|{_SIGNED.pattern}")
 # Of a table's rows so many at least have labels and numbers of one table's lines, or it shows something else.
 _SHARE = 0.5
+# In place of a text of a row.
+_NOTHING = "–"
 TableRows = list[list[str]]
-# What a column may show of the lines of a table, and how it is rounded.
-Candidate = tuple[np.ndarray, Rounding]
+# What a column may show of the lines of a table: how it is called, its values, and how they are rounded.
+Candidate = tuple[str, np.ndarray, Rounding]
 
 
 @dataclass(frozen=True)
@@ -39,22 +44,84 @@ class ComparedTables:
     strange: list[str]
 
 
-def compared(sources: Mapping[str, pd.DataFrame], text: str) -> ComparedTables:
-    """Each table is compared with the one of the bundle's that it agrees with most."""
-    numbers, strange = 0, []
-    for match in _TABLE.finditer(text):
-        every = [_compared(rows, table) for rows in _readings(match[0]) for table in sources.values()]
-        found = [each for each in every if each is not None]
-        best = max(found, key=lambda each: each.numbers - len(each.strange), default=ComparedTables(0, []))
-        if len(best.strange) <= _SHARE * best.numbers:
-            numbers += best.numbers
-            strange += best.strange
+def compared(
+    sources: Mapping[str, pd.DataFrame], text: str, own: Sequence[PageTable] | None = None
+) -> ComparedTables:
+    """Each table is compared with its own lines, or with the one of the bundle's that it agrees with most.
+
+    own: the tables that the page may have, each once; None where nobody knows.
+    """
+    numbers, strange, left = 0, [], list(own or ())
+    for table in tables_of(text):
+        fitting = next((each for each in left if each.has(headings_of(table))), None)
+        if fitting is not None:
+            left.remove(fitting)
+        elif own is not None:
+            strange += headings_of(table)[:1] or [""]
+        if fitting is None or fitting.lines is None:
+            best = _most_like(sources, table)
+        else:
+            best = _of_its_lines(fitting, fitting.lines, table)
+        numbers += best.numbers
+        strange += best.strange
     return ComparedTables(numbers, strange)
+
+
+def _most_like(sources: Mapping[str, pd.DataFrame], table: str) -> ComparedTables:
+    """Compared with the table that it agrees with most; with none where it shows something else."""
+    every = [_compared(rows, source) for rows in _readings(table) for source in sources.values()]
+    likely = [each for each in every if each is not None]
+    best = max(likely, key=lambda each: each.numbers - len(each.strange), default=ComparedTables(0, []))
+    return best if len(best.strange) <= _SHARE * best.numbers else ComparedTables(0, [])
+
+
+def _of_its_lines(own: PageTable, lines: pd.DataFrame, table: str) -> ComparedTables:
+    """Line by line, as many as it shows; each column by what its heading says that it shows."""
+    rows, headings = rows_of(table), headings_of(table)
+    if len(rows) > len(lines) or any(len(row) != len(headings) for row in rows):
+        return ComparedTables(0, headings[:1])
+    shown = lines.iloc[_places(own.key, lines, rows)]
+    numbers, strange = 0, []
+    values = list(_candidates(shown))
+    for place, heading in enumerate(headings):
+        cells = [row[place] for row in rows]
+        words = own.labels[place] if place < len(own.labels) else [WORDS.get(heading, "")]
+        if place < len(own.labels) or heading in WORDS:
+            strange += _other_labels(cells, [shown[name] for name in words if name in shown])
+        elif meant := numbers_of(heading):
+            numbers += sum(len(_SHOWN.findall(cell)) for cell in cells)
+            strange += _strange(cells, [each for each in values if meant.fullmatch(each[0])])
+    return ComparedTables(numbers, strange)
+
+
+def _places(key: str, lines: pd.DataFrame, rows: TableRows) -> list[int]:
+    """Which lines the rows show: those that their first cells name, each once, or as many as there are rows."""
+    place = {text: number for number, text in enumerate(lines[key])} if key else {}
+    named = list(dict.fromkeys(place[row[0]] for row in rows if row[0] in place))
+    return named if len(named) == len(rows) else list(range(len(rows)))
+
+
+def _other_labels(cells: Sequence[str], labels: Sequence[pd.Series]) -> list[str]:
+    """Those that are none of their line's; one without a text is called so by pages."""
+    texts = [{" ".join(as_shown(text).split()) for text in line} for line in zip(*labels, strict=True)]
+    known = [own | ({MISSING_LABEL, _NOTHING} if "" in own else set()) for own in texts]
+    return [cell for cell, own in zip(cells, known, strict=True) if cell not in own]
+
+
+def headings_of(table: str) -> list[str]:
+    """The cells of the first line of a table, where it has headings alone."""
+    first = next(iter(_ROW.findall(table)), "<td")
+    return [] if "<td" in first else [_plain(cell) for cell in _CELL.findall(first)]
 
 
 def rows_of(table: str) -> TableRows:
     """The cells of its lines that have any but headings."""
     return [[_plain(cell) for cell in _CELL.findall(row)] for row in _ROW.findall(table) if "<td" in row]
+
+
+def every_row(table: str) -> TableRows:
+    """The cells of all its lines."""
+    return [[_plain(cell) for cell in _CELL.findall(row)] for row in _ROW.findall(table)]
 
 
 def tables_of(text: str) -> Iterator[str]:
@@ -138,18 +205,22 @@ def _candidates(lines: pd.DataFrame) -> Iterator[Candidate]:
     """
     columns = {name: pd.to_numeric(lines[name], errors="coerce").to_numpy(float) for name in lines.columns}
     own = {name: column for name, column in columns.items() if not np.isnan(column).all()}
-    every: list[Candidate] = [(values, Rounding.NEAREST) for values in own.values()]
+    every: list[Candidate] = [(name, values, Rounding.NEAREST) for name, values in own.items()]
     for place, name in enumerate(own):
         upper = f"{name.removesuffix('lower')}upper"
         if name.endswith("lower") and upper in own:
             low, high = own[name], own[upper]
             before = [own[each] for each in list(own)[:place][-3:] if not each.endswith("error")]
-            every += [(low, Rounding.DOWN), (high, Rounding.UP), *_margins(low, high, before)]
-    for values, rounding in every:
-        yield from ((values, rounding), (100 * values, rounding))
+            every += [(name, low, Rounding.DOWN), (upper, high, Rounding.UP)]
+            margin = f"{name.removesuffix('_lower')}±"
+            every += [(margin, *each) for each in _margins(low, high, before)]
+    for name, values, rounding in every:
+        yield from ((name, values, rounding), (name, 100 * values, rounding))
 
 
-def _margins(low: np.ndarray, high: np.ndarray, estimates: Sequence[np.ndarray]) -> Iterator[Candidate]:
+def _margins(
+    low: np.ndarray, high: np.ndarray, estimates: Sequence[np.ndarray]
+) -> Iterator[tuple[np.ndarray, Rounding]]:
     """Of counts, whose ends are whole numbers as the counts are, also between the rounded ones.
 
     An end that a file has with a half, of which it wrote no further digit, was rounded up or down.
@@ -173,7 +244,7 @@ def _strange(cells: Sequence[str], values: Sequence[Candidate]) -> list[str]:
             own = [(line, _SHOWN.findall(cells[line])[slot]) for line in lines]
             wrong: list[list[str]] = [
                 [number for line, number in own if not is_shown(number, each[line], rounding)]
-                for each, rounding in values
+                for _name, each, rounding in values
             ]
             fewest: list[str] = min(wrong or [[number for _line, number in own]], key=len)
             strange += fewest

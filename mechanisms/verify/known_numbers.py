@@ -24,6 +24,8 @@ WORDED = frozenset({39.0, 95.0, 99.9, 100.0, 1970.0, 1_048_576.0})
 _FRACTION = re.compile("[0-9]+/[1-9][0-9]*")
 # Up to here whole numbers stand in sentences as words do.
 _SMALL = 12
+# Files have ten digits.
+_IN_FULL = 1e-8
 
 
 class KnownNumbers:
@@ -48,6 +50,12 @@ class KnownNumbers:
         place = np.searchsorted(self._values, value)
         near = self._values[max(0, place - 1) : place + 1]
         return bool((np.abs(near - value) <= step_of(number) * (1 + 1e-9)).any())
+
+    def has_value(self, value: float) -> bool:
+        """Whether a number that nobody reads, such as one by which a table is sorted, is one of them in full."""
+        place = np.searchsorted(self._values, abs(value))
+        near = self._values[max(0, place - 1) : place + 1]
+        return bool(np.isclose(near, abs(value), rtol=_IN_FULL, atol=_IN_FULL).any())
 
     @cached_property
     def _dates(self) -> set[str]:

@@ -52,8 +52,9 @@ def words_at_shapes(text: str) -> list[str]:
 
 
 def every_sign(name: str, text: str) -> str:
-    """The same with the words of its drawings."""
-    return f"{readable(name, text)} {plain(' '.join(_drawings(text)))}"
+    """The same with the words of its drawings, which pages have alone."""
+    drawings = " ".join(_drawings(text)) if name.endswith((".html", ".svg")) else ""
+    return f"{readable(name, text)} {plain(drawings)}"
 
 
 def _drawings(text: str) -> Iterator[str]:

@@ -10,11 +10,13 @@ from itertools import zip_longest
 import numpy as np
 import pandas as pd
 
+from mechanisms.domain import MISSING_LABEL
 from mechanisms.inert_text import as_shown
 from mechanisms.summary.plan import SummaryPlan
-from mechanisms.tabular.headers import Headers
+from mechanisms.tabular.headers import Headers, valid_names
 from mechanisms.verify import printed_cell
-from mechanisms.verify.html_tables import TableRows, rows_of, tables_of
+from mechanisms.verify.headings import EVERYBODY, STANDARDISED
+from mechanisms.verify.html_tables import TableRows, every_row, tables_of
 from mechanisms.verify.printed_cell import CellEnds
 from mechanisms.verify.shown_numbers import Rounding, is_shown
 
@@ -30,8 +32,13 @@ _STATISTICS = {
     "People, n": ("number",),
     "Rows, n": ("number",),
 }
-_EVERYBODY, _PEOPLE = "Overall", "number"
+_PEOPLE = "number"
 _IN_PERCENT = ("share",)
+# What table1.csv calls columns and lines, and the two columns of a table that compares its groups.
+_NAMED, _DIFFERENCES = ("column", "row"), ("difference", "standardised")
+# How pages write that a cell has no number, and what stands beside the name of a column of categories.
+_NOTHING, _OF_CATEGORIES = "not determined", " n (%)"
+_BLOCK = re.compile(r"\\multicolumn\{.*\\textbf\{(.*)\}\}\\\\\*")
 
 
 def cell_ends(plan: SummaryPlan) -> dict[str, CellEnds]:
@@ -47,35 +54,56 @@ def cell_ends(plan: SummaryPlan) -> dict[str, CellEnds]:
     }
 
 
-def strange_cells(
-    printed: pd.DataFrame, summary: pd.DataFrame, ends: Mapping[str, CellEnds]
-) -> tuple[int, list[str]]:
-    """How many numbers of table1.csv were compared with those of summary.csv, and those that are not theirs.
+def strange_cells(printed: pd.DataFrame, summary: pd.DataFrame, plan: SummaryPlan) -> tuple[int, list[str]]:
+    """How many numbers of table1.csv were compared with those of summary.csv, and what is not theirs.
 
-    ends: see `cell_ends`.
+    That is numbers, and names of columns and lines that the summary has not.
     """
-    count, strange = 0, []
-    forms = {_NUMBER.sub("#", words) for words in _STATISTICS if _NUMBER.search(words)}
+    ends, bounds, names = cell_ends(plan), _bounds(plan), Headers.of(plan.domain).columns
+    named = valid_names([*_NAMED, *headings(summary)[: len(printed.columns) - 2]])
+    named[-2:] = _DIFFERENCES if printed.columns[-1] == _DIFFERENCES[1] else named[-2:]
+    count, strange = 0, [str(own) for own in printed.columns if own not in named]
     for _place, line in printed.iterrows():
-        if line["row"] not in _STATISTICS and _NUMBER.sub("#", str(line["row"])) in forms:
-            strange += _NUMBER.findall(str(line["row"]))
-        for group, called in _groups(printed, summary):
-            own = _lines(summary, str(line["column"]), str(line["row"]), called)
-            numbers = _NUMBER.findall(str(line[group]))
+        column, row = names.get(str(line["column"]), ""), str(line["row"])
+        for head, called in _groups(printed, summary):
+            own = _lines(summary, column, row, called, bounds)
+            numbers = _NUMBER.findall(str(line[head]))
+            strange += [] if len(own) or not numbers else [row]
             if len(own) and numbers:
                 count += len(numbers)
                 is_quantile = own["statistic"].str.startswith("quantile_").all()
-                own_ends = ends.get(str(line["column"])) if is_quantile else None
-                strange += _strange_in(str(line[group]), own, own_ends)
-    return count, strange
+                own_ends = ends.get(column) if is_quantile else None
+                strange += _strange_in(str(line[head]), own, own_ends)
+    return count, list(dict.fromkeys(strange))
 
 
-def _groups(printed: pd.DataFrame, summary: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    """Each column of numbers, and which group it is of: headers have no blanks or signs, which names may have."""
-    names = map(str, summary.loc[summary["whose"] == "group", "group"].unique())
-    called = {_letters(name): name for name in names}
-    for head in map(str, printed.columns[2:]):
-        yield head, called.get(_letters(head), head)
+def headings(summary: pd.DataFrame) -> list[str]:
+    """What its columns are called: everybody, each group that has somebody, and of two groups their difference."""
+    people = summary[
+        (summary["statistic"] == _PEOPLE) & (summary["column"] == "") & (summary["whose"] == "group")
+    ]
+    shown = people[pd.to_numeric(people["interval_lower"], errors="coerce") > 0]["group"]
+    groups = [as_shown(str(name)) or MISSING_LABEL for name in shown]
+    further = [f"{groups[1]} − {groups[0]}", STANDARDISED] if len(groups) == 2 else []
+    return [EVERYBODY, *groups, *further]
+
+
+def _bounds(plan: SummaryPlan) -> dict[tuple[str, str], str]:
+    """Of lines that say how many values are at a bound: by column and words what they show."""
+    names = Headers.of(plan.domain).columns
+    return {
+        (names[name], f"{bound} or {side} (counted as {bound})"): statistic
+        for name, line in plan.lines.items()
+        for bound, side, statistic in zip(
+            line.bound_texts, ("below", "above"), ("share_at_low", "share_at_high"), strict=True
+        )
+    }
+
+
+def _groups(printed: pd.DataFrame, summary: pd.DataFrame) -> Iterator[tuple[str, str | None]]:
+    """Each column of numbers but for differences, and which group it is of; None: of everybody."""
+    groups = [name for name in printed.columns[2:] if name not in _DIFFERENCES]
+    yield from zip(groups, [None, *headings(summary)[1:]], strict=False)
 
 
 def _letters(name: str) -> str:
@@ -91,20 +119,25 @@ def _strange_in(cell: str, lines: pd.DataFrame, ends: CellEnds | None = None) ->
     return found if found is not None else [each for each in _NUMBER.findall(cell) if not _is_of(each, told)]
 
 
-def _lines(summary: pd.DataFrame, column: str, row: str, group: str) -> pd.DataFrame:
+def _lines(
+    summary: pd.DataFrame, column: str, row: str, group: str | None, bounds: Mapping[tuple[str, str], str]
+) -> pd.DataFrame:
     """The lines of the summary that a cell shows, in its order."""
     chosen = summary[_of(summary, group) & (summary["column"] == column) & (summary["reference"] == "")]
+    if at_bound := bounds.get((column, as_shown(row))):
+        return chosen[chosen["statistic"] == at_bound]
     if row not in _STATISTICS:
         return chosen[chosen["value"] == row]
     order = [chosen[chosen["statistic"] == name] for name in _STATISTICS[row]]
     return pd.concat(order)
 
 
-def _of(lines: pd.DataFrame, group: str) -> pd.Series:
+def _of(lines: pd.DataFrame, group: str | None) -> pd.Series:
     """Which lines are a group's, or everybody's."""
-    if group == _EVERYBODY:
+    if group is None:
         return lines["whose"] == "everybody"
-    return (lines["whose"] == "group") & (lines["group"] == group)
+    called = lines["group"].map(lambda name: as_shown(name) or MISSING_LABEL)
+    return (lines["whose"] == "group") & (called == group)
 
 
 def _ends(lines: pd.DataFrame) -> np.ndarray:
@@ -129,38 +162,42 @@ def _is_of(number: str, lines: np.ndarray) -> bool:
     return False
 
 
-def strange_lines(name: str, text: str, printed: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
-    """Numbers of the same table in another file that table1.csv does not have in the line with its words."""
-    known: dict[str, list[list[str]]] = {}
+def strange_lines(
+    name: str, text: str, printed: pd.DataFrame, summary: pd.DataFrame, plan: SummaryPlan
+) -> list[str]:
+    """What the same table in another file has that is not table1.csv's: headings, lines in their order, and cells."""
+    own, shown = list(_own_rows(printed, summary, plan)), _rows(name, text)
+    if [len(row) for row in own] != [len(row) for row in shown]:
+        return ["¶"]
+    same = _is_same_in_latex if name.endswith(".tex") else _is_same
+    if name.endswith(".tex"):  # where headings, and how many people there are, have no name
+        own[:2] = [["", *row[1:]] for row in own[:2]]
+    cells = (pair for rows in zip(own, shown, strict=True) for pair in zip(*rows, strict=True))
+    return [other for first, other in cells if not same(first, other)]
+
+
+def _own_rows(printed: pd.DataFrame, summary: pd.DataFrame, plan: SummaryPlan) -> Iterator[list[str]]:
+    """Headings, how many people there are, and of each column its name and its lines."""
+    names = {own.name: own.shown_name for own in plan.domain.attributes}
+    yield ["Column", *headings(summary)]
+    before = ""
     for _place, line in printed.iterrows():
-        known.setdefault(as_shown(str(line["row"])), []).append(_numbers(map(str, line.iloc[2:])))
-    forms = {_NUMBER.sub("#", words) for words in known if _NUMBER.search(words)}
-    strange: list[str] = []
-    for words, *cells in _rows(name, text):
-        numbers = _numbers(cells)
-        if words in known and numbers not in known[words]:
-            strange += [each for each in numbers if all(each not in own for own in known[words])] or numbers[
-                :1
-            ]
-        elif words not in known and _NUMBER.sub("#", words) in forms:
-            strange += _NUMBER.findall(words)
-        elif words == "" and cells[:1] != [_EVERYBODY]:
-            strange += _strange_people(
-                cells, [called for _head, called in _groups(printed, summary)], summary
-            )
-    return strange
+        column, row, *cells = map(str, line)
+        if column != before:
+            yield [names.get(column, column), *[""] * len(cells)]
+            before = column
+        yield [as_shown(row), *cells]
 
 
-def _strange_people(cells: Sequence[str], groups: Sequence[str], summary: pd.DataFrame) -> list[str]:
-    """Of the line that says how many people there are, in all and in each group."""
-    people = summary[(summary["statistic"] == _PEOPLE) & (summary["column"] == "")]
-    strange: list[str] = []
-    # A page has a further column for bars.
-    for cell, group in zip(filter(_NUMBER.search, cells), groups, strict=False):
-        own = people[_of(people, group)]
-        if len(own) == 1:
-            strange += _strange_in(cell, own)
-    return strange
+def _is_same(own: str, shown: str) -> bool:
+    """Whether a cell of a page is that of the file, in which none begins with a plus."""
+    said = shown.removeprefix("+").removesuffix(_OF_CATEGORIES)
+    return said in (own, own.removesuffix(_OF_CATEGORIES)) or (own, said) == ("", _NOTHING)
+
+
+def _is_same_in_latex(own: str, shown: str) -> bool:
+    """Its letters and numbers: signs are written otherwise there."""
+    return (_letters(own), _numbers([own])) == (_letters(shown), _numbers([shown]))
 
 
 def _numbers(cells: Iterator[str] | Sequence[str]) -> list[str]:
@@ -171,8 +208,8 @@ def _rows(name: str, text: str) -> TableRows:
     """Those of the whole table: what stands in parts has its columns beside each other again."""
     if name.endswith(".tex"):
         parts = [_tex_rows(part) for part in text.split(r"\begin{longtable}")[1:]]
-    else:
-        parts = [rows_of(table) for table in tables_of(text) if "Table 1" in table]
+    else:  # where small pictures stand before the numbers
+        parts = [[[*row[:1], *row[2:]] for row in every_row(table)] for table in tables_of(text)]
     return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _beside(beside)]
 
 
@@ -184,8 +221,16 @@ def _beside(rows: Sequence[list[str]]) -> TableRows:
 
 
 def _tex_rows(part: str) -> TableRows:
-    lines = [line.removesuffix("\\\\") for line in part.splitlines() if " & " in line]
-    return [[_plain(cell) for cell in line.split(" & ")] for line in lines]
+    """Its lines, and of those with the name of a column as many empty cells as the others have."""
+    lines = [line.removesuffix("\\\\") for line in part.splitlines()]
+    size = next((line.count(" & ") for line in lines if " & " in line), 0)
+    rows = []
+    for line in part.splitlines():
+        if block := _BLOCK.fullmatch(line):
+            rows.append([_plain(block[1]), *[""] * size])
+        elif " & " in line:
+            rows.append([_plain(cell) for cell in line.removesuffix("\\\\").split(" & ")])
+    return rows
 
 
 def _plain(cell: str) -> str:
@@ -196,6 +241,7 @@ def _plain(cell: str) -> str:
         .replace("\\%", "%")
         .replace("$\\pm$", "±")
         .replace("~", " ")
+        .replace("--", "–")
         .replace("$-$", "\u2212")
     )
     return " ".join(unescape(words).split())

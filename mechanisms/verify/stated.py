@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mechanisms.accounting import Loss
+from mechanisms.accounting import Definition, Loss
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.json_values import same
 
 WHAT = "promise"
-# A statement may speak of other releases after its own loss. Their losses are written alike in every language.
+# A statement may speak of other releases after its own loss, and of nothing before. Losses are written alike in every
+# language.
+_BEGIN = re.compile(r"This (?:release|running count) is (zero-concentrated )?differentially private with ")
 _LOSS = re.compile(r"[ερ] = [0-9]+(?:\.[0-9]+)?")
 
 
@@ -41,7 +43,10 @@ def _fault_of_protection(protects: Any, loss: Loss) -> str:
 
 
 def _fault_of_statement(statement: Any, loss: Loss) -> str:
-    first = _LOSS.search(statement) if isinstance(statement, str) else None
+    begin = _BEGIN.match(statement) if isinstance(statement, str) else None
+    if begin is None or (begin[1] is not None) != (loss.definition is Definition.ZCDP):
+        return "the statement begins with something else than its loss"
+    first = _LOSS.match(statement, begin.end())
     if first is None:
         return "the statement names no loss"
     return (

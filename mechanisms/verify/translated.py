@@ -6,6 +6,8 @@ import re
 from collections import Counter
 
 from mechanisms.domain import MISSING_LABEL, OTHER_LABEL
+from mechanisms.verify.headings import is_translation
+from mechanisms.verify.html_tables import every_row, tables_of
 from mechanisms.verify.page_text import plain
 
 _UNREAD = re.compile(r"<(style|script|svg)\b.*?</\1>|<!--.*?-->", re.DOTALL)
@@ -35,6 +37,21 @@ def strange(english: str, chinese: str) -> list[str]:
         for first, second in zip(one, other, strict=True)
         for number in (first - second) + (second - first)
     ]
+
+
+def strange_cells(english: str, chinese: str) -> list[str]:
+    """Cells of a Chinese page's tables, headings too, that say something else than the English page's do."""
+    one, other = ([every_row(table) for table in tables_of(page)] for page in (english, chinese))
+    shapes = [[[len(row) for row in rows] for rows in tables] for tables in (one, other)]
+    if shapes[0] != shapes[1]:
+        return ["¶"]
+    pairs = (
+        pair
+        for tables in zip(one, other, strict=True)
+        for rows in zip(*tables, strict=True)
+        for pair in zip(*rows, strict=True)
+    )
+    return [second for first, second in pairs if not is_translation(first, second)]
 
 
 def english_part(readme: str, title: str) -> tuple[str, list[str]]:

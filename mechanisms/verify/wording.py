@@ -32,6 +32,7 @@ from mechanisms.verify import (
     chart_shares,
     charts,
     html_tables,
+    markup,
     page_text,
     printed_table,
     sentences,
@@ -45,6 +46,7 @@ from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.foreign_digits import foreign, own_words
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.known_numbers import KnownNumbers
+from mechanisms.verify.page_tables import PageTable, page_tables
 from mechanisms.verify.quantities import Quantities
 from mechanisms.verify.shown_numbers import DATE, SHOWN
 from mechanisms.verify.svg_shapes import WORD_OF_NUMBER
@@ -55,6 +57,9 @@ PRINTED_FILE = "table1.csv"
 DOCUMENTS, WORDS = ("datapackage.json", "croissant.json"), {"title", "description"}
 ENGLISH, CHINESE, README = "report.html", "report.zh-hans.html", "README.md"
 _DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{56}|(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
+# By which numbers cells are sorted, where a program sorts a table.
+_SORTED, _UNSORTED = re.compile(r"data-sort=\"([^\"]*)\""), re.compile(r"nan|-1e\+300")
+_PLAIN_FLOAT = re.compile(r"-?[0-9]{1,300}(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?")
 # Of an axis.
 _MARK = re.compile(f"{WORD_OF_NUMBER.pattern}|{DATE.pattern}")
 # What may have digits after a letter or a dot, and those that portals write.
@@ -82,9 +87,13 @@ class Compared:
 def check(bundle: Bundle) -> Iterator[Finding]:
     """One finding a text."""
     texts = _Texts(bundle)
-    for name in bundle.entries:
-        if name.endswith(ENDINGS) or name == PRINTED_FILE:
-            yield texts.finding(name)
+    names = [name for name in bundle.entries if name.endswith(ENDINGS) or name == PRINTED_FILE]
+    unread = [name for name in names if not markup.is_plain(name, bundle.content(name).decode("utf-8"))]
+    if unread:
+        yield Finding(unread[0], State.FAILED, "it is not read, since no portal writes such tags")
+        return
+    for name in names:
+        yield texts.finding(name)
     yield texts.said("statement", str(bundle.release.get("statement", "")))
     yield texts.said("descriptions", _descriptions(bundle))
 
@@ -108,7 +117,10 @@ class _Texts:
     def finding(self, name: str) -> Finding:
         """Of a file."""
         text = self._bundle.content(name).decode("utf-8")
-        beside = self._charts(text) + self._titles(text) + self._foreign(page_text.every_sign(name, text))
+        beside = self._foreign(page_text.every_sign(name, text))
+        if name.endswith((".html", ".svg")):
+            beside += self._charts(text) + self._titles(text)
+        beside += Compared(0, tuple(self._sorted_otherwise(text)))
         if name.endswith(".svg"):
             return _finding(
                 name,
@@ -116,7 +128,8 @@ class _Texts:
                 f"a drawing by the portal; {beside.bound} of its numbers are those of the tables",
             )
         if name == CHINESE and ENGLISH in self._bundle.entries:
-            strange = translated.strange(self._bundle.content(ENGLISH).decode("utf-8"), text)
+            english = self._bundle.content(ENGLISH).decode("utf-8")
+            strange = [*translated.strange(english, text), *translated.strange_cells(english, text)]
             strange += self._in_words(page_text.readable(name, text), translated.NUMBER)
             return _finding(
                 name,
@@ -129,7 +142,7 @@ class _Texts:
             strange += self._in_words(whole.removeprefix(text), translated.NUMBER)
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
-            lines = html_tables.compared(self._as_on_pages, text)
+            lines = html_tables.compared(self._as_on_pages, text, self._page_tables(name))
             beside += Compared(lines.numbers, tuple(lines.strange))
         beside += self._printed(name, text)
         shown = _cells(text) if name == PRINTED_FILE else page_text.readable(name, text)
@@ -192,6 +205,21 @@ class _Texts:
         ]
         return Compared(len(places), tuple(strange))
 
+    def _sorted_otherwise(self, text: str) -> Iterator[str]:
+        """The numbers by which cells of a table would be sorted, that are not in the tables; -1e300 is for none."""
+        for number in dict.fromkeys(_SORTED.findall(text)):
+            if not (_UNSORTED.fullmatch(number) or self._is_value(number)):
+                yield number
+
+    def _is_value(self, number: str) -> bool:
+        return _PLAIN_FLOAT.fullmatch(number) is not None and self._known.has_value(float(number))
+
+    def _page_tables(self, name: str) -> list[PageTable] | None:
+        """Those of a report; Table 1 is compared by itself."""
+        if name != ENGLISH or self._bundle.release["product"] == "summary":
+            return None
+        return page_tables(self._bundle.release, self._as_on_pages)
+
     def _printed(self, name: str, text: str) -> Compared:
         """What Table 1 says, in the file that has it alone, and in those that show it."""
         if not {PRINTED_FILE, "summary.csv"} <= self._bundle.entries.keys():
@@ -199,11 +227,13 @@ class _Texts:
         summary = self._quantities.tables["summary"]
         content = io.BytesIO(self._bundle.content(PRINTED_FILE))
         printed = pd.read_csv(content, dtype=str, keep_default_na=False)
+        plan = SummaryPlan.from_json(self._bundle.release["plan"])
         if name == PRINTED_FILE:
-            ends = printed_table.cell_ends(SummaryPlan.from_json(self._bundle.release["plan"]))
-            numbers, strange = printed_table.strange_cells(printed, summary, ends)
+            numbers, strange = printed_table.strange_cells(printed, summary, plan)
             return Compared(numbers, tuple(strange))
-        return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary)))
+        if not name.endswith((".html", ".tex")):
+            return Compared()
+        return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary, plan)))
 
     def _charts(self, text: str) -> Compared:
         found = charts.compared(text, self._series)
@@ -302,7 +332,7 @@ def _finding(name: str, seen: Compared, agree: str) -> Finding:
     """agree: what it says where no number is strange."""
     if seen.strange:
         named = _named(seen.strange)
-        text = f"worded by the portal; not those of their line, sentence or chart are its numbers {named}"
+        text = f"worded by the portal; not those of their line, heading, sentence or chart are {named}"
         return Finding(name, State.NOT_CHECKED, text)
     return Finding(name, State.STATED, agree)
 

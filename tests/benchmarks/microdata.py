@@ -89,7 +89,7 @@ def release(plan: MicrodataPlan, table: Path, folder: Path | None, people: int) 
     if folder is not None:
         write_files(plan, result, folder, steps)
     kept = plan.of_columns(result.columns).domain
-    steps("public page", lambda: json.dumps(page.page(plan, result)))
+    steps("public page", lambda: json.dumps(page.page(plan, result, None, bytes(32))))
     steps("compare page", lambda: json.dumps(comparison.build(plan, result, counts[:end])))
     steps("nearest rows", lambda: nearest(kept, result, table, people))
     return steps.found

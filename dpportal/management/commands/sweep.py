@@ -14,6 +14,7 @@ from dpportal.jobs import event_log, lock_timeouts
 from dpportal.jobs.heartbeat import HeartbeatThread
 from dpportal.jobs.models import Heartbeat
 from dpportal.operations import sweeping
+from dpportal.platform import bulkhead
 from dpportal.platform.storage import StorageFault
 
 FILES_FAULT = "Stored files could not be looked through, so that none of those that nobody needs is deleted."
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         pulse = HeartbeatThread(Heartbeat.Kind.SWEEP)
         if not options["once"]:
             lock_timeouts.keep_to(lock_timeouts.of_jobs())
-            lock_timeouts.wait_briefly_for_memory()
+            bulkhead.MEMORY.close()  # a disk that hangs keeps no lost job from its next attempt
             connection.close()
         while True:
             try:

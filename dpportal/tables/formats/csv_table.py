@@ -50,6 +50,7 @@ from dpportal.tables.formats.row_errors import fits, refuse_broken_record, unrea
 from dpportal.tables.formats.table_cut import Cut, cut_table
 from dpportal.tables.formats.table_writer import TableWriter
 from dpportal.tables.layout import StoredFields, layout, text_name
+from dpportal.tables.meaning.lost_row import names_look_like_a_row
 from dpportal.tables.meaning.number_syntax import SPACES
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 from dpportal.tables.meaning.proposals import proposed_columns, proposed_options
@@ -74,6 +75,7 @@ class TextTable:
     """A plain text file that is understood: its dialect, its resolved options and its columns.
 
     width: fields of a row. places: of these the columns' own, the others have no name.
+    has_lost_row: whether the names look like a row.
     """
 
     plain: PlainText
@@ -82,6 +84,7 @@ class TextTable:
     columns: tuple[Column, ...]
     width: int
     places: tuple[int, ...]
+    has_lost_row: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -144,6 +147,7 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
     of_rows, blank = writer.fingerprint, max(0, oddities.blank_rows - cut.note_lines)
     is_guessed = not reading.options.encoding and is_guess(source, encoding)
     oddities = replace(oddities, blank_rows=blank, note_lines=cut.notes, encoding_guessed=is_guessed, **last)
+    oddities = replace(oddities, names_look_like_row=table.has_lost_row and not reading.is_further)
     resolved = table.options.framed_like(options)
     return TableFacts(writer.rows, table.columns, "csv", resolved, of_rows.digest, of_rows.sketch, oddities)
 
@@ -204,7 +208,9 @@ def understand(
     first = [[row[place] for row in rows] for place in places]
     options = proposed_options(first, replace(options, delimiter=dialect.delimiter))
     columns = proposed_columns(list(filter(None, names)), first, options)
-    return TextTable(plain, dialect, options, columns, len(names), places)
+    kinds = [column.kind for column in columns]
+    lost = options.header and names_look_like_a_row([names[place] for place in places], kinds, first)
+    return TextTable(plain, dialect, options, columns, len(names), places, lost)
 
 
 def _header(records: list[list[str]]) -> list[str]:

@@ -43,6 +43,8 @@ _ID = (
     f"|identifiant|identificador|matricule|(?:{_PERSON}|{_NUMBERED})(?:id|nr|no|number|nummer))"
 )
 _CASE_ID = f"(?:aktenzeichen|{_CASE}(?:id|nr|no|number|nummer))"
+# Of what another language calls people, such as “id_pacjenta”; but “id_type” is what kind of identifier there is.
+_ID_OF = "(?:id|pid|uid) (?!(?:typ|type|kind|status|date|class|card|check|source|format|country|required)$)[^ ]{4,}"
 # What was done to a key.
 _MADE = "(?: (?:hash|hashed|pseudonymi[sz]ed|anonymi[sz]ed|encrypted|old|new))*"
 # Chinese has no spaces, and the end of a name says what it is.
@@ -57,7 +59,7 @@ _CASE_NAME = re.compile(
 )
 _NAME = re.compile(
     f"(?:.* )?(?:(?:{_PERSON}|{_NUMBERED}) {_NUMBER}|{_ID}){_MADE}"
-    f"|(?:{_ID} (?:(?:of|the|der|des|de|du|la|del) )*)?{_PERSON}|{_ID} {_NUMBER}|{_CHINESE}"
+    f"|{_ID_OF}|(?:{_ID} (?:(?:of|the|der|des|de|du|la|del) )*)?{_PERSON}|{_ID} {_NUMBER}|{_CHINESE}"
     rf"|{_NUMBER_OF} (?!\S*s$)(?:{_PERSON}|{_NUMBERED})"
 )
 _PERSON_ALONE = re.compile(_PERSON)

@@ -4,6 +4,7 @@ import html
 import re
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core import mail
 from django.core.management import call_command
 from django.test import Client
@@ -247,3 +248,23 @@ def test_the_last_administrator_stays_one(office, administrator, curator, change
     assert administrator.role == Role.ADMINISTRATOR and administrator.is_active
     save(office, curator, role=Role.ADMINISTRATOR)
     assert save(office, administrator, **own).status_code == 302
+
+
+def test_the_history_of_a_person_is_the_portal_s_own(office, administrator, curator):
+    """Django's log is bound by nothing: whoever has the database alone writes into it what they like."""
+    LogEntry.objects.create(
+        user=administrator,
+        content_type_id=1,
+        object_id=str(curator.pk),
+        action_flag=2,
+        change_message="FORGED",
+    )
+    page = office.get(reverse("admin:accounts_user_history", args=[curator.pk]), follow=True)
+    assert page.request["PATH_INFO"] == reverse("admin:accounts_auditentry_changelist")
+    assert "FORGED" not in page.text
+    office.post(
+        reverse("admin:accounts_user_change", args=[curator.pk]),
+        {"username": "curator", "role": "analyst", "is_active": "on"},
+    )
+    page = office.get(reverse("admin:accounts_user_history", args=[curator.pk]), follow=True)
+    assert "changed the account" in page.text

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import django
@@ -26,7 +27,7 @@ from dpportal.budgets.models import Budget
 from dpportal.datasets import derived, erasure_journal, keys, receipts, records, services as datasets
 from dpportal.datasets.models import Dataset
 from dpportal.operations import erased_again
-from dpportal.platform import journal
+from dpportal.platform import durable_files, journal
 from dpportal.releases import execution
 from dpportal.releases.models import Release
 from dpportal.streams import job_execution, period_journal, services as streams
@@ -58,7 +59,7 @@ def facts(dataset_id: str) -> dict[str, Any]:
     dataset = Dataset.objects.get(pk=dataset_id)
     [stream], [release] = Stream.objects.filter(dataset=dataset), Release.objects.filter(dataset=dataset)
     receipt, budget = receipts.of(dataset.pk), Budget.objects.get(dataset=dataset)
-    remembered = dataset.pk in erasure_journal.known_ids()
+    remembered = journal.holds(f"{erasure_journal.FOLDER}/{dataset.pk}/{erasure_journal.RECEIPT}")
     decided = settings.MEMORY_DIR / period_journal.FOLDER / str(stream.pk)
     return {
         "state": dataset.state,
@@ -112,6 +113,15 @@ def _after(function: Call) -> Call:
     return struck
 
 
+def _before_a_receipt(function: Call) -> Call:
+    def struck(path: Path, *args: Any, **kwargs: Any) -> Any:
+        if path.name == erasure_journal.RECEIPT:
+            _strike()
+        return function(path, *args, **kwargs)
+
+    return struck
+
+
 # The steps in their order: of which module or thing, its name there, whether to strike before or after.
 UNTOUCHED: dict[str, tuple[Any, str, Callable[[Call], Call]]] = {
     "files listed": (receipts, "files_of", _after),
@@ -126,6 +136,7 @@ ERASED: dict[str, tuple[Any, str, Callable[[Call], Call]]] = {
     "a decision erased": (journal, "erase", _after),
     "stream forgotten": (period_journal, "forget_decision", _after),
     "before it is remembered": (receipts, "remember", _before),
+    "its place in the memory begun": (durable_files, "create_durably", _before_a_receipt),
     "remembered": (receipts, "remember", _after),
     "a file deleted": (default_storage, "delete", _after),
     "all files deleted": (records, "erase", _after),

@@ -62,7 +62,7 @@ def test_once_it_has_committed_the_sweep_does_the_rest(stage: Stage, point: str)
         True,
         1,
     )
+    stage.ask("sweep_files")
     wait_until(lambda: stage.ask("see_erasure", str(dataset))["remembered"], "it is remembered")
     wait_until(lambda: not stage.ask("see_erasure", str(dataset))["decided_bytes"], "the memory forgets")
-    stage.ask("sweep_files")
     require_erased(stage, dataset, before)

@@ -64,6 +64,17 @@ def test_the_sweep_does_it_too_and_the_page_health_names_it(client, administrato
     assert "<td>the portal</td><td>erased records after a restore</td>" in record
 
 
+@pytest.mark.parametrize("look", [restore_check.check, sweeping.sweep_files])
+def test_an_erasure_is_remembered_whose_folder_alone_was_made(dataset, look):
+    """Whoever erased died before the file was there."""
+    services.erase(dataset, dataset.owner)
+    file = settings.MEMORY_DIR / erasure_journal.FOLDER / str(dataset.pk) / erasure_journal.RECEIPT
+    file.unlink()
+    assert dataset.pk in erasure_journal.known_ids()
+    look()
+    assert erasure_journal.receipt_of(dataset.pk) == receipts.of(dataset.pk).document
+
+
 def test_erasing_does_not_wait_for_the_memory(dataset):
     away = settings.MEMORY_DIR.rename(settings.MEMORY_DIR.with_suffix(".away"))
     services.erase(dataset, dataset.owner)

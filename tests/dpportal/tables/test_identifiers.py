@@ -47,6 +47,8 @@ from dpportal.tables.meaning.proposals import proposed_columns
         "Nº de paciente",
         "Reference",
         "Application reference",
+        "id_pacjenta",
+        "ID osoby",
     ],
 )
 def test_names_of_identifiers(name):
@@ -79,6 +81,7 @@ def test_names_of_identifiers(name):
         "user_rating",
         "key_worker",
         "id_type",
+        "id status",
         "number of persons",
         "visit",
         "order",

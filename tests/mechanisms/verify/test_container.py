@@ -137,6 +137,14 @@ def another_number(content: bytes) -> bytes:
     return content[: at + 10] + struct.pack("<H", 7) + content[at + 12 :]
 
 
+def with_longer_end(content: bytes, number: int = 2, size: int = 44, version: int = 45) -> bytes:
+    """What ends a zip of more than 4 GiB, before the end of a small one."""
+    files, listed, end = without_end(content)
+    numbers = (number, number, len(listed), len(files))
+    longer = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", size, version, version, 0, 0, *numbers)
+    return files + listed + longer + struct.pack("<4sIQI", b"PK\6\7", 0, len(files + listed), 1) + end
+
+
 BYTES = {
     "before": (lambda content: b"#!/bin/sh\n" + content, "bytes before"),
     "after": (lambda content: content + b"1234", "bytes after"),
@@ -144,6 +152,19 @@ BYTES = {
     "after a content": (after_content, "other bytes after its content"),
     "another name inside": (another_name, "has another name inside"),
     "another number of files": (another_number, "another number or place of files"),
+    "a longer end that is not needed": (with_longer_end, "bytes after its list of files"),
+    "a longer end with another number": (
+        lambda content: with_longer_end(content, number=1),
+        "bytes after its list of files",
+    ),
+    "a longer end with a word in it": (
+        lambda content: with_longer_end(content, size=int.from_bytes(b"ABCDEFGH", "little")),
+        "bytes after its list of files",
+    ),
+    "a longer end of another version": (
+        lambda content: with_longer_end(content, version=0x4142),
+        "bytes after its list of files",
+    ),
 }
 
 
@@ -221,3 +242,25 @@ def test_what_a_file_says_of_the_version_it_needs_is_as_a_portal_writes_it(tmp_p
     content[content.index(b"PK\3\4") + 4] = 255
     path.write_bytes(content)
     assert "says of itself what no portal writes" in check(path).details
+
+
+def test_the_longer_end_of_many_files_is_needed_and_is_compared(tmp_path: Path) -> None:
+    """More than the usual end can number."""
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(2**16):
+            archive.writestr(plain(f"folder/{number}"), "")
+    content = path.read_bytes()
+    assert check(path).state is State.HOLDS
+    longer = content.rindex(b"PK\6\6")
+    for place in (4, 32, 64):  # size of the rest, number of files, place
+        path.write_bytes(content[: longer + place] + b"\x07" + content[longer + place + 1 :])
+        assert is_refused(path), place
+
+
+def is_refused(path: Path) -> bool:
+    """Whether nothing can open it, or it fails."""
+    try:
+        return check(path).state is State.FAILED
+    except zipfile.BadZipFile:
+        return True

@@ -24,6 +24,9 @@ STRANGE = {
     "a narrow blank after more than three": "1234\u202f567",
     "a digit after a group": "7\u202f834\u202f5",
     "another power of ten": "at most 10⁻⁹",
+    "signs of control": "In truth \x1b$B#7#1#2\x1b(B",
+    "a sign of control between digits": "7\x008",
+    "a day of the month": "on ㏦",
     "a power beside a digit": "5.2 × 10²¹①",
 }
 
@@ -43,6 +46,7 @@ def test_what_people_read_as_another_number_is_named(text):
         "δ = 10⁻⁶",
         "m² of ground",
         "7 8",
+        "7\n8\t9\r\n10",
     ],
 )
 def test_what_portals_write_and_what_names_have_is_not(text):

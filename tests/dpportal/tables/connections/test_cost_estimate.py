@@ -7,7 +7,8 @@ import pytest
 from dpportal.tables.connections.cost_estimate import Expected, check
 from dpportal.tables.connections.faults import SourceFault
 from dpportal.tables.connections.models import Connection
-from dpportal.tables.engines.spark.plan_size import expected, leaves
+from dpportal.tables.engines.spark.file_selection import runs_nothing, selected, selects_folders
+from dpportal.tables.engines.spark.plan_size import WITH_QUERY, Leaf, expected, leaves
 
 PLAN = """== Optimized Logical Plan ==
 Join LeftOuter, (x#1 = y#2), Statistics(sizeInBytes=8.0 EiB)
@@ -60,3 +61,36 @@ def test_a_refusal_says_what_is_allowed_and_no_number_of_the_table():
         check(Connection(most_rows=2999), Expected(3000, 1))
     assert "3,000" not in told.value.message
     check(Connection(most_rows=3000, most_bytes=2048), Expected(3000, 2048))
+
+
+SELECTION = """== Optimized Logical Plan ==
+Project
+== Physical Plan ==
+CartesianProduct
+:- *(1) Filter (age#4 > 4)
+:  +- FileScan csv [age#4,day#5] Location: InMemoryFileIndex(1 paths)[file:/lake], PartitionFilters: [(day#5 = 3)]
++- *(2) Project
+   +- *(2) Range (0, 0, step=1, splits=2)
+"""
+
+
+def test_a_selection_runs_nothing_only_where_each_step_is_known_to_wait():
+    assert selects_folders(SELECTION) and runs_nothing(SELECTION)
+    assert not selects_folders(SELECTION.replace("[(day#5 = 3)]", "[]"))
+    for ahead in ("BroadcastExchange", "Sort rangepartitioning(age#4)", "Filter Subquery", "Unheard", "("):
+        assert not runs_nothing(SELECTION.replace("*(1) Filter", f"*(1) {ahead}"))
+    assert not runs_nothing("") and not runs_nothing("what nobody foresaw")
+
+
+def test_the_bytes_of_selected_files_count_where_each_leaf_has_a_scan():
+    from pyspark.sql.metrics import CollectedMetrics, MetricValue  # takes long to import
+
+    steps = [
+        CollectedMetrics.Node(1, "Scan csv ", [MetricValue("filesSize", 3, "size")]),
+        CollectedMetrics.Node(2, "Scan parquet lake.visits", [MetricValue("filesSize", 5, "size")]),
+        CollectedMetrics.Node(3, "Project", []),
+    ]
+    files = [Leaf("", None, 100), WITH_QUERY, Leaf("lake.visits", 7, 200), Leaf("lake.others", None, 300)]
+    assert [leaf.bytes for leaf in selected(files, steps)] == [3, 0, 5, 300]
+    # Two are read and one scan was planned: nobody knows of which.
+    assert [leaf.bytes for leaf in selected([*files, Leaf("", None, 50)], steps)] == [100, 0, 5, 300, 50]
