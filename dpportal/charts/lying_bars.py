@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import filled, rectangle, round_step, swatch
-from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
+from dpportal.charts.text_width import LETTER, longest, shortened_apart, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
     certainly_highest,
@@ -107,7 +107,7 @@ class _Lying:
         self.thick = ALONE if len(traces) == 1 else GROUPED if len(traces) <= FEW_GROUPS else CROWDED
         self.slot = self.thick * len(traces) + GAP
         most = min(MOST_LETTERS, int(NAMES_SHARE * width / LETTER))
-        self.names = [shortened(name, most) for name in self.names]
+        self.names = shortened_apart(self.names, most)
         left = widest(self.names) + 2 * GAP
         right = width - 2 * GAP - LETTER * longest(self._numbers(), 2)
         ends = [float(end) for trace in traces for end in reach_on(trace, "y")]

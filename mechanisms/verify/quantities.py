@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -15,7 +16,7 @@ from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.selection import SelectionPlan
-from mechanisms.verify import chart_answers
+from mechanisms.verify import chart_answers, series
 from mechanisms.verify.bundle import MARGINS, Bundle
 from mechanisms.verify.chart_orders import MOST_BESIDE, most_drawn
 from mechanisms.verify.chart_series import numbers_of_steps
@@ -223,6 +224,13 @@ def _date(own: Quantities) -> str:
     return str(own.release.get("measured_at") or own.release["last_published_at"])
 
 
+def _last_day(own: Quantities) -> Iterator[dt.date]:
+    """Of the newest period of a running count in a calendar."""
+    if "series" in own.tables:
+        day = series.last_day(own.tables["series"], own.release["calendar"])
+        yield from () if day is None else (day,)
+
+
 def _kept_columns(own: Quantities) -> list[float]:
     """Those that rows have, of which one of codes has its words beside it."""
     return [float(own.plan.get("keep") or len(own.plan["domain"]))] if "synthetic" in own.tables else []
@@ -283,6 +291,8 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "characteristics": lambda own: [float(len(own.plan["columns"]))],
     "day": lambda own: [float(_date(own)[8:10])],
     "year": lambda own: [float(_date(own)[:4])],
+    "last day": lambda own: [float(day.day) for day in _last_day(own)],
+    "last year": lambda own: [float(day.year) for day in _last_day(own)],
     "columns": _kept_columns,
     "times measured": _times_measured,
     "variances": lambda own: [] if own.derived.components is None else own.derived.components.variances,

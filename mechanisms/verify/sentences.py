@@ -183,6 +183,8 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
     ("Up to …: # ± #", "newest count", "newest margin"),
+    ("Up to # … #: #", "last day", "last year", "newest count"),
+    ("Up to # … #, the total of", "last day", "last year"),
     ("the total of … is # ± #", "newest count", "newest margin"),
     ("New in that period: # ± #", "newest added", "newest added margin"),
 )
