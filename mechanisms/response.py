@@ -52,9 +52,20 @@ class ResponsePlan:
     largest_standard_error: float
     explanation: str
 
-    def half_width(self, rows: int) -> float:
-        """Half the 95 % interval of an estimated count of a value that nobody has, in rows; rows >= 0."""
-        return float(self.reach(np.zeros(1), rows)[0])
+    def half_widths(self, counts: Floats, rows: int, own_variance: float = 0.0) -> Floats:
+        """Half the 95 % intervals that are stated with estimated counts, in rows; rows >= 0.
+
+        By the share within each interval that makes it widest. own_variance: as in `reach`.
+        """
+        shares = np.clip(counts / max(rows, 1), 0, 1)
+        around = self.reach(shares, rows, own_variance)
+        ends = (np.clip((counts + side * around) / max(rows, 1), 0, 1) for side in (-1, 1))
+        widest: Floats = np.maximum(*(self.reach(end, rows, own_variance) for end in ends))
+        return widest
+
+    def widest(self, rows: int) -> float:
+        """The most that `half_widths` states, whatever the count: reach is largest for a share of 0 or of 1."""
+        return float(self.reach(np.array([0.0, 1.0]), rows).max())
 
     def reach(self, shares: Floats, rows: int, own_variance: float = 0.0) -> Floats:
         """Half the 95 % interval of the counts of values of these shares, in rows: wide enough for whole reports.
@@ -107,16 +118,14 @@ def estimate_of(plan: ResponsePlan, reports: np.ndarray, rows: int, own_variance
     """Counts (reports - n·other)/(keep - other), and how far off they are likely to be.
 
     reports: how many of n rows report each value. Given the table, the reports for a value of share f are n f coins of
-    `keep` and n (1-f) of `other`; the standard error takes the estimated share, at least 0 and at most 1, for f, and
-    the interval the share within it that makes it widest. own_variance: as in `ResponsePlan.reach`.
+    `keep` and n (1-f) of `other`; the standard error takes the estimated share, at least 0 and at most 1, for f.
+    own_variance: as in `ResponsePlan.reach`.
     """
     keep, other = float(plan.keep), float(plan.other)
     counts = (reports - rows * other) / (keep - other)
     shares = np.clip(counts / max(rows, 1), 0, 1)
-    around = plan.reach(shares, rows, own_variance)
-    ends = [np.clip((counts + side * around) / max(rows, 1), 0, 1) for side in (-1, 1)]
-    half_width = np.maximum(*(plan.reach(end, rows, own_variance) for end in ends))
-    return Estimate(counts, np.sqrt(rows * (plan.spread(shares) + own_variance)) / (keep - other), half_width)
+    standard_error = np.sqrt(rows * (plan.spread(shares) + own_variance)) / (keep - other)
+    return Estimate(counts, standard_error, plan.half_widths(counts, rows, own_variance))
 
 
 class Response:

@@ -73,8 +73,13 @@ class GuessableValidator:
         if plain or any(
             zxcvbn(form, user_inputs=sorted(known))["score"] < LEAST_SCORE for form in {rest, _joined(rest)}
         ):
-            text = _("Others would guess this too soon. %(help)s")
-            raise ValidationError(text % {"help": self.get_help_text()}, code="password_guessable")
+            # What to take instead stands beside the field, as its help.
+            raise ValidationError(
+                _(
+                    "Others would guess this too soon. Take four words that have nothing to do with each other."
+                ),
+                code="password_guessable",
+            )
 
     def get_help_text(self) -> str:
         return _(

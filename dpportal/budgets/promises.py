@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from itertools import groupby
 from operator import attrgetter
@@ -15,12 +15,12 @@ from urllib.parse import urlencode
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.amounts import PLACES
 from dpportal.datasets.models import Dataset
 from dpportal.datasets.protection import Protection
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row
-from dpportal.publications.cost_search import two_digits
 from mechanisms.accounting import Definition, Loss, Neighbours, group_delta, plainly
 from mechanisms.number_text import with_two_decimals
 
@@ -83,8 +83,11 @@ class AccountPromise:
 
     @property
     def rounded_loss(self) -> Loss:
-        """The same for readers: two significant digits, rounded up."""
-        return replace(self.loss, amount=Fraction(two_digits(self.amount)))
+        """The same for readers, rounded up as what is left is rounded down: costs that are listed add up to it."""
+        places = max(-PLACES, min(-2, self.amount.adjusted() - 1)) if self.amount else -2
+        return replace(
+            self.loss, amount=Fraction(self.amount.quantize(Decimal(1).scaleb(places), ROUND_CEILING))
+        )
 
     @property
     def as_risk(self) -> str:

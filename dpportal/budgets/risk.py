@@ -93,7 +93,7 @@ class Risk:
         # Against ε the curve is two straight lines that meet here.
         bend = [expit(-self.amount)] if self._is_pure else []
         alarms = np.sort(np.append(DRAWN, bend))
-        figure: Json = asdict(trade_off_figure(alarms, self.hits(alarms)))
+        figure: Json = asdict(trade_off_figure(alarms, self.hits(alarms), self.neighbours))
         return {**figure, "drawing": for_screens(figure["json"])}
 
     def hits(self, false_alarms: Floats) -> Floats:

@@ -17,7 +17,7 @@ from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.dataset_costs import spent_so_far
 from dpportal.catalogue import snapshot
 from dpportal.catalogue.entries import CatalogueEntry, loaded
-from dpportal.charts.cell_names import cell_names
+from dpportal.charts.cell_names import are_years, cell_names
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from dpportal.datasets.templatetags.columns import kind_in_words
 from dpportal.platform.json_types import Json
@@ -115,7 +115,8 @@ def _line(attribute: Attribute) -> Json:
     """Its name, kind, and bounds or first values."""
     if isinstance(attribute, Integer | Real | Date):
         bounds = (attribute.lower, attribute.upper)
-        ends = [str(end) if isinstance(end, date) else plain_number(end) for end in bounds]
+        is_year = are_years(attribute)
+        ends = [str(end) if is_year or isinstance(end, date) else plain_number(end) for end in bounds]
         values = _("%(lower)s to %(upper)s") % dict(zip(("lower", "upper"), ends, strict=True))
         return {"name": attribute.shown_name, "kind": kind_in_words(attribute), "values": values, "more": 0}
     labels = cell_names(attribute) if attribute.size <= MOST_WRITTEN else []

@@ -21,8 +21,7 @@ LINE, TICKS = 15, 6
 class Axis:
     """One axis of a subplot: where on the drawing it runs, and what it shows. categories: in order, or empty.
 
-    mirrored: whether its numbers grow to both sides. suffix: after each number. number_format: how numbers of marks are
-    written, as Python and d3 format them; empty for those that `number_text` finds.
+    mirrored: whether its numbers grow to both sides. suffix: after each number.
     """
 
     begin: float
@@ -34,7 +33,6 @@ class Axis:
     title: str
     mirrored: bool = False
     suffix: str = ""
-    number_format: str = ""
 
     def at(self, value: str | float) -> float:
         place = self.categories[value] if self.categories else float(value)

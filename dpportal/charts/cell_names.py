@@ -9,7 +9,10 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
 
-from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Attribute, Integer
+
+# Whole numbers between these are years, which have no mark of thousands.
+FIRST_YEAR, LAST_YEAR = 1800, 2200
 
 
 def cell_name(label: str) -> str:
@@ -26,3 +29,8 @@ def named(labels: Iterable[str]) -> list[str]:
 def cell_names(attribute: Attribute) -> list[str]:
     """Of all cells of a column, in their order."""
     return named(attribute.labels())
+
+
+def are_years(attribute: Attribute) -> bool:
+    """Whether its numbers are, by its limits."""
+    return isinstance(attribute, Integer) and FIRST_YEAR <= attribute.lower <= attribute.upper <= LAST_YEAR

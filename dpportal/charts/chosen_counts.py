@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from django.utils.translation import gettext as _, ngettext
 
 from dpportal.charts.both_kinds import of_both_kinds, one_at_a_time
-from dpportal.charts.cell_names import cell_names
+from dpportal.charts.cell_names import are_years, cell_names
 from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
@@ -43,7 +43,7 @@ from dpportal.charts.style import (
 )
 from dpportal.platform.listed_names import in_a_row, joint, listed
 from mechanisms.arrays import Floats
-from mechanisms.domain import Attribute, Date, Integer
+from mechanisms.domain import Attribute, Date
 
 # Groups of nobody that a caption names.
 NAMED = 5
@@ -56,8 +56,6 @@ MOST_SHARES = 200
 MOST_DRAWN, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
-# Whole numbers between these are years.
-FIRST_YEAR, LAST_YEAR = 1800, 2200
 # Beside two groups that face each other others may be left out that hold at most such a share.
 LEFT_OUT, FACING = 0.01, range(2, 5)
 
@@ -260,8 +258,7 @@ def may_face(along: Attribute, by: Attribute) -> bool:
 
 def _may_rise(along: Attribute) -> bool:
     """Whether its cells may stand above each other: an order of some length, as ages, but no time, which runs ahead."""
-    is_year = isinstance(along, Integer) and FIRST_YEAR <= along.lower <= along.upper <= LAST_YEAR
-    return along.ordered and along.size in MIRRORED and not isinstance(along, Date) and not is_year
+    return along.ordered and along.size in MIRRORED and not isinstance(along, Date) and not are_years(along)
 
 
 def _facing(chosen: ChosenCounts) -> list[int] | None:

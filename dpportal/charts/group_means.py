@@ -25,49 +25,51 @@ def means_figure(
     column: str,
     labels: Sequence[str],
     means: Interval,
-    decimals: int,
+    decimals: Sequence[int],
     true: Floats | None = None,
     by: str = "",
 ) -> Figure:
     """A point for each group whose mean is told, the first MOST_GROUPS of them.
 
-    means: with their 95 % intervals; NaN: nothing is told. decimals: those of a mean, as in the table beside it. by:
-    what makes the groups.
+    means: with their 95 % intervals; NaN: nothing is told. decimals: of each group's mean, as in the table beside it.
+    by: what makes the groups.
     """
     shown = np.flatnonzero(~np.isnan(means.estimate))[:MOST_GROUPS]
     names = plain_all([labels[i] for i in shown])
     mean, low, high = (of[shown] for of in (means.estimate, means.lower, means.upper))
+    own_decimals = [decimals[place] for place in shown]
     figure = go.Figure()
     if true is not None:
         figure.add_scatter(
             name=_("True mean"), x=names, y=_numbers(true[shown]), mode="markers",
+            customdata=_texts(true[shown], own_decimals),
             marker={"color": "var(--true)", "symbol": "line-ew-open", "size": 16, "line": {"width": 2}},
-            hovertemplate="%{x}<br><b>%{y}</b><extra>%{fullData.name}</extra>",
+            hovertemplate="%{x}<br><b>%{customdata}</b><extra>%{fullData.name}</extra>",
         )  # fmt: skip
     figure.add_scatter(
         name=_("Mean"), x=names, y=_numbers(mean), mode="markers",
-        marker={"color": "var(--noisy)", "size": 7}, hovertext=_interval_texts(low, high, decimals),
+        marker={"color": "var(--noisy)", "size": 7}, customdata=_texts(mean, own_decimals),
+        hovertext=_interval_texts(low, high, own_decimals),
         error_y=whiskers(_numbers(mean - low), _numbers(high - mean)),
-        hovertemplate="%{x}<br><b>%{y}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
+        hovertemplate="%{x}<br><b>%{customdata}</b><br>%{hovertext}<extra>%{fullData.name}</extra>",
     )  # fmt: skip
     reach = _reach(low, high)
     axis = {"title": {"text": plain(_("mean of %(column)s") % {"column": column})}, **reach}
-    figure.update_layout(
-        xaxis=category_axis(by or _("group")),
-        yaxis={**axis, "hoverformat": f",.{decimals}f"},
-        showlegend=true is not None,
-    )
+    figure.update_layout(xaxis=category_axis(by or _("group")), yaxis=axis, showlegend=true is not None)
     title = _("Mean of %(column)s by group") % {"column": column}
     caption = in_a_row([_caption(len(shown), len(labels)), _without_zero(reach)])
     return finished(figure, title=title, caption=caption, display=UNORDERED)
 
 
-def _interval_texts(low: Floats, high: Floats, decimals: int) -> list[str]:
+def _texts(values: Floats, decimals: Sequence[int]) -> list[str]:
+    """Each as the table has it."""
+    return [f"{value:,.{own}f}".replace("-", "−") for value, own in zip(values, decimals, strict=True)]
+
+
+def _interval_texts(low: Floats, high: Floats, decimals: Sequence[int]) -> list[str]:
     """The intervals in words."""
-    return [
-        _("%(low)s to %(high)s") % {"low": f"{a:,.{decimals}f}", "high": f"{b:,.{decimals}f}"}
-        for a, b in zip(low, high, strict=True)
-    ]
+    ends = zip(_texts(low, decimals), _texts(high, decimals), strict=True)
+    return [_("%(low)s to %(high)s") % {"low": a, "high": b} for a, b in ends]
 
 
 def _reach(low: Floats, high: Floats) -> FigureJson:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.svg_paths import filled, rectangle, round_step, swatch
-from dpportal.charts.text_width import LETTER, longest, shortened, widest, width_of
+from dpportal.charts.text_width import LETTER, longest, shortened_apart, widest, width_of
 from dpportal.charts.trace_values import (
     Trace,
     certainly_highest,
@@ -103,12 +103,11 @@ class _Lying:
     def __init__(self, traces: Sequence[Trace], layout: FigureJson, width: int) -> None:
         self.traces, self.layout, self.width = traces, layout, width
         self.suffix = str(layout["yaxis"].get("ticksuffix") or "")
-        self.number_format = str(layout["yaxis"].get("hoverformat") or "")
         self.names = [plain_label(str(name)) for name in traces[0]["x"]]
         self.thick = ALONE if len(traces) == 1 else GROUPED if len(traces) <= FEW_GROUPS else CROWDED
         self.slot = self.thick * len(traces) + GAP
         most = min(MOST_LETTERS, int(NAMES_SHARE * width / LETTER))
-        self.names = [shortened(name, most) for name in self.names]
+        self.names = shortened_apart(self.names, most)
         left = widest(self.names) + 2 * GAP
         right = width - 2 * GAP - LETTER * longest(self._numbers(), 2)
         ends = [float(end) for trace in traces for end in reach_on(trace, "y")]
@@ -164,7 +163,7 @@ class _Lying:
             return []
         [trace] = self.traces
         return [
-            "" if value is None else mark_text(trace, cell, self.suffix, self.number_format)
+            "" if value is None else mark_text(trace, cell, self.suffix)
             for cell, value in enumerate(trace["y"])
         ]
 

@@ -71,11 +71,12 @@ def answers_figure(
 
 
 def ranges_figure(
-    labels: Sequence[str], spans: np.ndarray, answers: np.ndarray, half_widths: np.ndarray
+    labels: Sequence[str], spans: np.ndarray, answers: np.ndarray, half_widths: np.ndarray, column: str
 ) -> Figure:
     """All ranges of one column as a map: first cell down, last cell across.
 
-    labels: of the column's cells. spans: (q, 2) first cell and the one after the last, of each answer.
+    labels: of the column's cells. column: what it is called. spans: (q, 2) first cell and the one after
+    the last, of each answer.
     """
     size = len(labels)
     values, halves = np.full((size, size), np.nan), np.full((size, size), np.nan)
@@ -89,12 +90,15 @@ def ranges_figure(
         )
     )  # fmt: skip
     figure.update_layout(
-        xaxis={**category_axis(_("last cell"), 12), "showline": False},
-        yaxis={**category_axis(_("first cell"), 20), "autorange": "reversed"},
+        xaxis={**category_axis(_("%(column)s, last value") % {"column": column}, 12), "showline": False},
+        yaxis={
+            **category_axis(_("%(column)s, first value") % {"column": column}, 20),
+            "autorange": "reversed",
+        },
         coloraxis={"colorbar": {"title": {"text": counted_word()}}},
     )
     caption = _(
-        "Each mark is a range, from the cell at its left to the cell below it. Its margin is in the table."
+        "Each mark is a range, from the value at its left to the value below it. Its margin is in the table."
     )
     return finished(figure, title=_("Answers"), caption=caption, display=Display(height=460))
 

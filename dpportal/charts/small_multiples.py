@@ -12,7 +12,16 @@ from plotly.subplots import make_subplots
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.series import TICKS, Timeline, band, line, thinned
-from dpportal.charts.style import Display, Figure, SeriesFigure, category_axis, finished, plain, plain_all
+from dpportal.charts.style import (
+    PERIODS,
+    Display,
+    Figure,
+    SeriesFigure,
+    category_axis,
+    finished,
+    plain,
+    plain_all,
+)
 
 # More lines in one chart cannot be told apart.
 MAX_TOGETHER = 6
@@ -58,7 +67,7 @@ def together_figure(
         figure.add_series(trace, x=x, y=counts.tolist(), customdata=half_widths.tolist())
     figure.update_layout(xaxis=category_axis(_("period"), TICKS), yaxis={"title": {"text": plain(unit)}})
     caption = f"{_interval_caption()}{thinned(time)}"
-    return finished(figure, title=_("Running counts"), caption=caption)
+    return finished(figure, title=_("Running counts"), caption=caption, display=PERIODS)
 
 
 def apart_figure(

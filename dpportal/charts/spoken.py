@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.lying_bars import shown_traces
-from dpportal.charts.trace_values import Trace, number_text, plain_label, sides_at
+from dpportal.charts.trace_values import Trace, number_text, plain_label, sides_at, value_text
 from dpportal.platform.listed_names import in_a_row
 
 # Series that are told one by one; of more, and of charts side by side, the highest and lowest of all.
@@ -21,9 +21,10 @@ MOST_TOLD = 4
 
 @dataclass(frozen=True)
 class _Point:
-    """A number, how far it reaches to each side (0 where that is not known), and where it stands."""
+    """A number, its text, how far it reaches to each side (0 where that is not known), and where it stands."""
 
     value: float
+    text: str
     reach: float
     place: str
 
@@ -69,7 +70,11 @@ def _points(trace: Trace) -> list[_Point]:
             for row, values in zip(rows, trace["z"], strict=False)
             for column, value in zip(columns, values, strict=False)
         ]
-        return [_Point(value, 0, plain_label(place)) for value, place in cells if value is not None]
+        return [
+            _Point(value, _signed(number_text(value)), 0, plain_label(place))
+            for value, place in cells
+            if value is not None
+        ]
     lies = trace.get("orientation") == "h"
     along, across = ("y", "x") if lies else ("x", "y")
     # Bars to the left count as those to the right do.
@@ -79,7 +84,8 @@ def _points(trace: Trace) -> list[_Point]:
         if value is not None:
             reach = max(sides_at(trace, place, across) or (0, 0))
             at = plain_label(name) if isinstance(name, str) else number_text(name)
-            found.append(_Point(sign * value, reach, at))
+            text = _signed(number_text(-value)) if sign < 0 else value_text(trace, place, across)
+            found.append(_Point(sign * value, text, reach, at))
     return found
 
 
@@ -138,4 +144,8 @@ def _place_text(name: str, point: _Point) -> str:
 
 
 def _number(point: _Point, unit: str) -> str:
-    return f"{number_text(point.value)}{unit}".replace("-", "\N{MINUS SIGN}")
+    return f"{point.text}{unit}"
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}")

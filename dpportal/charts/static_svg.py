@@ -168,7 +168,6 @@ class _Drawing:
             "shown": declared.get("showticklabels", True) is not False,
             "mirrored": is_mirrored,
             "suffix": str(declared.get("ticksuffix") or ""),
-            "number_format": str(declared.get("hoverformat") or ""),
             "title": plain_label(declared.get("title", {}).get("text") or ""),
         }
 
@@ -258,9 +257,9 @@ class _Drawing:
             end = max(0, values[place]) if trace["type"] == "bar" else values[place]
             reach = end + (sides_at(trace, place) or (0, 0))[1]
             above = y.at(reach) - (4 if trace["type"] == "bar" else GAP)
-            words = mark_text(trace, place, y.suffix, y.number_format)
+            words = mark_text(trace, place, y.suffix)
             fits = width_of(words) <= x.step or len(known) > MOST_NUMBERED
-            words = words if fits else value_text(values[place], y.number_format) + y.suffix
+            words = words if fits else value_text(trace, place) + y.suffix
             self._text(words, x.at(trace["x"][place]), above, "middle", in_full=True)
             self.texts[-1]["strong"] = place == top
 

@@ -76,20 +76,21 @@ def number_text(number: float, digits: int = 4) -> str:
     return f"{number:,.{digits}g}"
 
 
-def value_text(value: float, number_format: str) -> str:
-    """A number in a format, or with as many digits as `number_text` finds where that is empty; below 0 with a minus."""
-    text = format(value, number_format) if number_format else number_text(value)
-    return text.replace("-", "−")
+def value_text(trace: Trace, place: int, along: str = "y") -> str:
+    """The number of a mark as its figure writes it, where it does; else as `number_text` does. Below 0 with a minus.
 
-
-def mark_text(trace: Trace, place: int, suffix: str, number_format: str = "") -> str:
-    """The number of a mark. suffix: after it, such as that of shares, whose own margins are written with them.
-
-    number_format: Python's and d3's, of figures that say one; empty for as many digits as `number_text` finds.
+    along: the axis that has the numbers.
     """
+    own = trace.get("customdata")
+    text = own[place] if own is not None and isinstance(own[place], str) else number_text(trace[along][place])
+    return str(text).replace("-", "−")
+
+
+def mark_text(trace: Trace, place: int, suffix: str) -> str:
+    """The number of a mark. suffix: after it, such as that of shares, whose own margins are written with them."""
     value, own = trace["y"][place], (trace.get("error_y") or {}).get("array")
-    if number_format or not suffix or own is None:
-        return value_text(value, number_format) + suffix
+    if not suffix or own is None:
+        return value_text(trace, place) + suffix
     return f"{value:.1f} ± {own[place]:.1f}{suffix}"
 
 

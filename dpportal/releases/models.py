@@ -163,6 +163,8 @@ class Release(ChargedPublication):
 
     @property
     def _question(self) -> Json:
+        if self.product == self.Product.QUERIES:
+            return {"workload": self.parameters.get("workload", "")}
         asking = (self.Product.SELECTION, self.Product.MEANS, self.Product.SUMMARY)
         return self.parameters if self.product in asking else {}
 

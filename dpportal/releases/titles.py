@@ -13,6 +13,8 @@ from django.utils.translation import gettext as _
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_sentence
 from mechanisms.domain import Domain
+from mechanisms.matrix.workload.notation import parse
+from mechanisms.protocol import PlanError
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
 LONGEST = 160
@@ -49,13 +51,12 @@ def _cut(title: str) -> str:
 
 
 def read_aloud(columns: Sequence[str]) -> dict[str, str]:
-    """How a reader says the names of columns, by name: with blanks, and without what stands over several of them.
+    """How a reader says the names of columns, by name: with blanks.
 
-    “Person: Sex”, of two lines of names that were joined, is Sex, unless another of the columns is called so, too.
+    “Person: Sex”, of two lines of names that were joined, stays that: tables and files call it so, and of “Admission:
+    type” the last line alone would not say of what.
     """
-    last = [name.rpartition(": ")[2] or name for name in columns]
-    names = last if len(set(last)) == len(last) else columns
-    return dict(zip(columns, (name.replace("_", " ") for name in names), strict=True))
+    return {name: name.replace("_", " ") for name in columns}
 
 
 def spoken(domain: Domain) -> Domain:
@@ -111,7 +112,7 @@ def _question_text(question: str, columns: str, parameters: Json, counted: str) 
     texts = {
         "histogram": _("%(counted)s by %(columns)s"),
         "microdata": _("Synthetic table of %(columns)s"),
-        "queries": _("Answers on %(columns)s"),
+        "queries": _workload_text(parameters.get("workload", "")),
         "response": _("Randomised answers on %(columns)s"),
         "selection": _("Private choice of %(columns)s"),
         "means": _("Mean of %(columns)s"),
@@ -129,3 +130,19 @@ def _question_text(question: str, columns: str, parameters: Json, counted: str) 
         "level": f"{float(level):g}",
         "counted": capfirst(counted),
     }
+
+
+def _workload_text(workload: str) -> str:
+    """What a workload asks: ranges or running totals, where that is all; tables; or what a file says."""
+    try:
+        products = parse(workload)
+    except PlanError:
+        return _("Answers on %(columns)s")
+    kinds = {part.kind for product in products for part in product.parts}
+    if "uploaded" in kinds:
+        return _("Answers on %(columns)s")
+    if len(products) == 1 and kinds & {"ranges", "width"}:
+        return _("%(counted)s by ranges of %(columns)s")
+    if len(products) == 1 and "prefix" in kinds:
+        return _("%(counted)s by %(columns)s, running totals")
+    return _("%(counted)s by %(columns)s")

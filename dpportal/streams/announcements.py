@@ -22,8 +22,8 @@ def announce_periods(stream: Stream, periods: Sequence[Period]) -> None:
     one = _("The period %(last)s was added to “%(name)s”.")
     several = _("The periods %(first)s to %(last)s were added to “%(name)s”.")
     text = one if first == last else several
-    label = stream.calendar.label
-    said = text % {"first": label(first), "last": label(last), "name": stream.name}
+    name = stream.calendar.name
+    said = text % {"first": name(first), "last": name(last), "name": stream.name}
     event = Event(
         EventKind.PERIOD,
         {**ids, "first": first, "last": last},

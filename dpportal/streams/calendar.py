@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from mechanisms.domain import Date
@@ -45,8 +46,35 @@ class Calendar:
         assert self.first_day is not None
         return self._grid.period(day) - self._grid.period(self.first_day) + 1
 
+    def last_day(self, index: int) -> dt.date | None:
+        """The last day of a period, or None without a calendar. Raises CalendarError after the year 9999."""
+        if self.step == "day":
+            return self.start(index)
+        following = self.start(index + 1)
+        return None if following is None else following - dt.timedelta(days=1)
+
+    def name(self, index: int) -> str:
+        """A period as pages call it: a day, the days of a week, a month, or its number."""
+        start, last = self.start(index), self.last_day(index)
+        if start is None or last is None:
+            return str(index)
+        if self.step == "month":
+            return date_format(start, "YEAR_MONTH_FORMAT")
+        end = date_format(last, "DATE_FORMAT")
+        if start == last:
+            return end
+        begins = date_format(start, "MONTH_DAY_FORMAT" if start.year == last.year else "DATE_FORMAT")
+        return _("%(first)s – %(last)s") % {"first": begins, "last": end}
+
+    def mark(self, index: int) -> str:
+        """A period beside the axis of a chart: the day on which it begins, its month, or its number."""
+        start = self.start(index)
+        if start is None:
+            return str(index)
+        return date_format(start, "YEAR_MONTH_FORMAT" if self.step == "month" else "SHORT_DATE_FORMAT")
+
     def label(self, index: int) -> str:
-        """A period as people write it: a day, a month such as 2020-03, or its number."""
+        """A period as files and programs write it: a day, a month such as 2020-03, or its number."""
         start = self.start(index)
         if start is None:
             return str(index)
@@ -86,7 +114,7 @@ class Calendar:
     def _checked(self, index: int) -> int:
         if index < 1:
             raise CalendarError(
-                _("That period lies before the first one, %(first)s.") % {"first": self.label(1)}
+                _("That period lies before the first one, %(first)s.") % {"first": self.name(1)}
             )
         if index > _LAST:
             raise CalendarError(

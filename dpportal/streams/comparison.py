@@ -90,7 +90,7 @@ def _verdict(errors: np.ndarray, true: np.ndarray) -> Verdict:
 def _figures(
     stream: Stream, periods: list[Period], released: np.ndarray, true: np.ndarray, widths: np.ndarray
 ) -> dict[str, Figure]:
-    labels = [stream.calendar.label(period.index) for period in periods]
+    labels = [stream.calendar.mark(period.index) for period in periods]
     time = Timeline(labels, unit_of(stream), periods[-1].index)
     return {
         "series": series_figure(time, released=released, true=true, half_widths=widths),
@@ -104,7 +104,7 @@ def _increments(stream: Stream, periods: list[Period], released: np.ndarray, tru
     last = slice(-min(MAX_BARS, len(periods) - first), None)
     indices = np.array([period.index for period in periods[last]])
     plan = stream.plan
-    labels = [stream.calendar.label(int(index)) for index in indices]
+    labels = [stream.calendar.mark(int(index)) for index in indices]
     return increments_figure(
         Timeline(labels, unit_of(stream), periods[-1].index),
         [""],
@@ -122,11 +122,11 @@ def _rows(
     widths: np.ndarray,
     clipped: np.ndarray,
 ) -> list[Json]:
-    label = stream.calendar.label
+    name = stream.calendar.name
     columns = (released.tolist(), true.tolist(), widths.tolist(), clipped.tolist())
     return [
         {
-            "label": label(period.index),
+            "label": name(period.index),
             "released": count,
             "half_width": width,
             "true": actual,

@@ -78,9 +78,9 @@ def offered(stream: Stream) -> Offered:
     if written is None or not written.periods or not _files_of(written).stay(stream, said):
         return Offered(to_come=newest is not None)
     files = tuple(stream.files.filter(replaced_at=None))
-    label = stream.calendar.label(written.periods)
+    last = stream.calendar.name(written.periods)
     are_former = _files_of(written).said != said
-    return Offered(files, written.periods, label, are_former, are_former or written.periods != newest)
+    return Offered(files, written.periods, last, are_former, are_former or written.periods != newest)
 
 
 def _newest(stream: Stream) -> int | None:

@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _, gettext_noop, ngettext
 
 from dpportal.accounts.models import User
@@ -326,11 +327,12 @@ def check_order(stream: Stream, index: int, due: int) -> None:
                 "Period %(due)s is due next. Add it first, with 0 if nothing happened: periods are added one by "
                 "one, in order."
             )
-            % {"due": calendar.label(due)},
+            % {"due": calendar.name(due)},
         )
-    if calendar.is_future(index):
+    begins = calendar.start(index)
+    if begins is not None and calendar.is_future(index):
         raise PeriodRefusedError(
             RefusalReason.FUTURE,
             _("Period %(label)s has not begun. Publish it on %(day)s or later.")
-            % {"label": calendar.label(index), "day": f"{calendar.start(index):%Y-%m-%d}"},
+            % {"label": calendar.name(index), "day": date_format(begins, "DATE_FORMAT")},
         )

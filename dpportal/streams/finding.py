@@ -18,7 +18,8 @@ FEW = 3
 def finding(stream: Stream, latest: Series) -> Json:
     """The newest period: the count of all groups together and what is new, with margins; then the groups.
 
-    latest: the newest periods, of every running count. groups: name, noisy count and margin of each if they are few;
+    latest: the newest periods, of every running count. period: its number; day: its last one, None without a
+    calendar. groups: name, noisy count and margin of each if they are few;
     largest: of the one that is certainly the largest of many. Each row adds to one group, so that groups add up.
     """
     mechanism, last, count = registry.stream(latest.plan.mechanism), latest.periods[-1:], latest.width
@@ -26,7 +27,8 @@ def finding(stream: Stream, latest: Series) -> Json:
     # The one count that there is has the margin that stands in the table and in the files.
     of_all = half_width if count == 1 else int(mechanism.half_widths(latest.plan, last, count)[0])
     shown: Json = {
-        "label": latest.labels[-1],
+        "period": int(last[0]),
+        "day": stream.calendar.last_day(int(last[0])),
         "count": sum(released),
         "margin": of_all,
         "added": int(latest.increments[-1].sum()),

@@ -270,7 +270,7 @@ class StreamJob(AnnouncedJob):
 
         All with a file where the rows were not compared; see `repeated_files`.
         """
-        return [self.stream.calendar.label(index) for index in self._open_questions.get("repeats", ())]
+        return [self.stream.calendar.name(index) for index in self._open_questions.get("repeats", ())]
 
     @property
     def preview(self) -> dict[str, int]:

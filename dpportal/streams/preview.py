@@ -41,11 +41,11 @@ class Preview:
 
     def in_calendar(self, stream: Stream) -> Json:
         """The same in the stream's calendar, with what is still missing after it."""
-        label = stream.calendar.label
+        name = stream.calendar.name
         missing = self._missing(stream)
         return {
-            "first": label(self.first),
-            "last": label(self.last),
+            "first": name(self.first),
+            "last": name(self.last),
             "new": self.new,
             "repeated": self.repeated,
             "clipped": self.clipped,
@@ -54,8 +54,8 @@ class Preview:
             "series": len(stream.labels),
             "left": None if stream.horizon is None else stream.horizon - self.last,
             "missing": missing,
-            "missing_first": label(self.last + 1) if missing else "",
-            "missing_last": label(self.last + missing) if missing else "",
+            "missing_first": name(self.last + 1) if missing else "",
+            "missing_last": name(self.last + missing) if missing else "",
         }
 
     def _missing(self, stream: Stream) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -65,6 +66,10 @@ class Series:
             standard_errors=self.standard_errors[some],
             published_at=self.published_at[some],
         )
+
+    def called(self, name: Callable[[int], str]) -> Series:
+        """The same, with other labels. name: of a period, by its number."""
+        return replace(self, labels=[name(int(index)) for index in self.periods])
 
     @property
     def increments(self) -> np.ndarray:

@@ -63,7 +63,7 @@ def shown(stream: Stream, query: QueryDict) -> Json:
     rows: list[Json] = []
     first_sentences: Json | None = None
     if count:
-        latest = newest(stream, _most_newest(chosen))
+        latest = newest(stream, _most_newest(chosen)).called(stream.calendar.name)
         rows = _rows(latest, chosen, _most_rows(chosen))
         first_sentences = finding(stream, latest)
     return {
@@ -84,9 +84,10 @@ def figures(stream: Stream, chosen: Chosen, count: int) -> dict[str, Figure]:
     series = evenly_spaced(stream, _points(stream, chosen))
     if series is None:
         return expected
+    mark, latest = stream.calendar.mark, newest(stream, _most_newest(chosen))
     return {
-        "series": series_chart(series, chosen, count),
-        "increments": increments_chart(newest(stream, _most_newest(chosen)), chosen, count),
+        "series": series_chart(series.called(mark), chosen, count),
+        "increments": increments_chart(latest.called(mark), chosen, count),
         **expected,
     }
 

@@ -119,7 +119,7 @@ def add(request: HttpRequest, stream: Stream) -> HttpResponseBase:
                 stream,
                 clause(execution.PERIOD, index=update.index),
             )
-        done = _("Period %(label)s was added.") % {"label": stream.calendar.label(update.index)}
+        done = _("Period %(label)s was added.") % {"label": stream.calendar.name(update.index)}
         return f"{done} {_clipped_text(stream, published.clipped)}".strip()
 
     return _add(request, stream, "typed", form, publish)
@@ -213,9 +213,9 @@ def compare(request: HttpRequest, stream: Stream) -> HttpResponseBase:
 def _tell_published(request: HttpRequest, stream: Stream, index: int) -> str:
     """That a period stays as it is, whatever was sent for it, and where what is late goes. No good news, so none."""
     stays = _("Period %(label)s is published already and stays as it is. What you sent for it was not used.")
-    parts = [stays % {"label": stream.calendar.label(index)}]
+    parts = [stays % {"label": stream.calendar.name(index)}]
     if stream.is_open:
-        due = stream.calendar.label(stream.periods.count() + 1)
+        due = stream.calendar.name(stream.periods.count() + 1)
         parts.append(_("A late record goes into the next period, %(next)s.") % {"next": due})
         parts.append(correction_rule.rule(stream.plan.loss))
     messages.info(request, in_a_row(parts))
@@ -285,7 +285,7 @@ def _live(stream: Stream, by: User, forms_due: str = "") -> Json:
         "preview": preview,
         "due": due,
         "forms_due": form_period,
-        "due_label": stream.calendar.label(due),
+        "due_label": stream.calendar.name(due),
         "is_due": stream.is_open and not stream.calendar.is_future(due),
         "due_start": stream.calendar.start(due),
         "mark": mark,

@@ -162,6 +162,7 @@ def review(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     budget = drafts.budget_of(draft)
     columns = [name for name in (draft.column, draft.summed) if name]
     context = {
+        "budget": budget,
         "plan": plan,
         "strategy_title": registry.stream(plan.mechanism).title,
         "version": version,

@@ -15,8 +15,8 @@ from mechanisms.protocol import Parameter
 
 RECONSTRUCTION = Parameter(
     name="reconstruction",
-    label="How cells are made non-negative",
-    help="The answers are least-squares ones either way; this decides the cells, and the synthetic rows made of them.",
+    label="How synthetic rows are made from noisy cells",
+    help="Noise makes some cells negative, and rows cannot be: this decides what stands for them. Answers stay.",
     default="nnls",
     choices=(
         ("nnls", "Non-negative least squares"),

@@ -6,7 +6,7 @@ others do not stand as far apart as marks of an axis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -34,6 +34,15 @@ def of_other_lines(
     compared = [name for name in names if name in shown]
     wrong = [name for name in compared if not all(_is_of(name, own, series) for own in shown[name])]
     return None if len(wrong) > SHARE * len(compared) or not compared else wrong
+
+
+def is_cut(word: str, labels: Iterable[str]) -> bool:
+    """Whether it is the beginning of a label and “…”, perhaps with the words at the label's end behind that."""
+    beginning, sign, end = word.rpartition("…")
+    are_words = not end or (beginning and end[0] in " ,")
+    return bool(sign and are_words) and any(
+        label.startswith(beginning) and label.endswith(end) for label in labels
+    )
 
 
 def _numbers_at(column: Sequence[Word], shapes: Sequence[LyingShape]) -> dict[str, list[np.ndarray]]:

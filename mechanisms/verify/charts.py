@@ -384,8 +384,8 @@ def _is_known(word: Word, series: ChartSeries, shown: Sequence[ShapeNumbers], is
     is_label = word.text in series.labels and not is_number
     if is_label or not WORD_OF_NUMBER.search(_LEVEL.sub("", word.text)):
         return True
-    if word.text.endswith("…"):
-        return any(label.startswith(word.text[:-1]) for label in series.labels)
+    if chart_names.is_cut(word.text, series.labels):
+        return True
     if not WORD_OF_NUMBER.fullmatch(word.text):
         return False
     return any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
@@ -15,7 +16,7 @@ from mechanisms import registry
 from mechanisms.accounting import Loss
 from mechanisms.domain import Domain
 from mechanisms.selection import SelectionPlan
-from mechanisms.verify import chart_answers
+from mechanisms.verify import chart_answers, series
 from mechanisms.verify.bundle import MARGINS, Bundle
 from mechanisms.verify.chart_orders import MOST_BESIDE, most_shown
 from mechanisms.verify.chart_series import numbers_of_steps
@@ -195,6 +196,12 @@ def _largest(own: Quantities, place: str) -> list[float]:
     return [np.nanmax(values)] if len(values) else []
 
 
+def _all_together(own: Quantities) -> list[float]:
+    """Answers to queries over all cells."""
+    plan, answers = own.derived.queries, own.column("answers answer")
+    return [] if plan is None else [answers[place] for place in plan.workload.totals if place < len(answers)]
+
+
 def _root_mean(own: Quantities, place: str) -> list[float]:
     values = own.column(place)
     return [float(np.sqrt(np.nanmean(values**2)))] if len(values) else []
@@ -215,6 +222,13 @@ def _shortfall(own: Quantities) -> list[float]:
 
 def _date(own: Quantities) -> str:
     return str(own.release.get("measured_at") or own.release["last_published_at"])
+
+
+def _last_day(own: Quantities) -> Iterator[dt.date]:
+    """Of the newest period of a running count in a calendar."""
+    if "series" in own.tables:
+        day = series.last_day(own.tables["series"], own.release["calendar"])
+        yield from () if day is None else (day,)
 
 
 def _shown_columns(own: Quantities) -> list[float]:
@@ -277,6 +291,8 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "characteristics": lambda own: [float(len(own.plan["columns"]))],
     "day": lambda own: [float(_date(own)[8:10])],
     "year": lambda own: [float(_date(own)[:4])],
+    "last day": lambda own: [float(day.day) for day in _last_day(own)],
+    "last year": lambda own: [float(day.year) for day in _last_day(own)],
     "columns": _shown_columns,
     "times measured": _times_measured,
     "variances": lambda own: [] if own.derived.components is None else own.derived.components.variances,
@@ -286,6 +302,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "shortfall": _shortfall,
     "periods": lambda own: [float(own.release["periods"])],
     "widest answers": _widest_of_answers,
+    "all together": _all_together,
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
     "cells": lambda own: [float(len(own.tables["cells"])), *own.derived.factors.cells],

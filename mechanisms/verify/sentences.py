@@ -137,7 +137,7 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("# numbers of people, by …", "lines answers"),
     ("# sums of # cells", "sums", "cells"),
     ("The largest, …, is # ± #", "most answers answer", "margin answers answer"),
-    ("All together: # ± #", "most answers answer", "margin answers answer"),
+    ("All together: # ± #", "all together", "margin answers answer"),
     ("Answers # … Standard error # people", "lines answers", "significant root answers standard_error"),
     (
         "± # to ± # people, narrowest",
@@ -183,6 +183,8 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
     ("Up to …: # ± #", "newest count", "newest margin"),
+    ("Up to # … #: #", "last day", "last year", "newest count"),
+    ("Up to # … #, the total of", "last day", "last year"),
     ("the total of … is # ± #", "newest count", "newest margin"),
     ("New in that period: # ± #", "newest added", "newest added margin"),
 )

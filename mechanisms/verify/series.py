@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from calendar import monthrange
+
 import numpy as np
 import pandas as pd
 
@@ -69,6 +72,17 @@ def newest(plan: StreamPlan, table: pd.DataFrame) -> list[float]:
         ),
         *(float(reach(plan, last, width)[0]) for reach in (method.half_widths, method.increment_half_widths)),
     ]
+
+
+def last_day(table: pd.DataFrame, calendar: JsonObject) -> dt.date | None:
+    """The last day of the newest period; None without a calendar, or where its name is none of a calendar."""
+    begins = f"{table['begins'].iloc[-1]}-01"[:10] if len(table) else ""
+    try:
+        first = dt.date.fromisoformat(begins)
+        days = {"day": 1, "week": 7, "month": monthrange(first.year, first.month)[1]}
+        return first + dt.timedelta(days=days[str(calendar["step"])] - 1)
+    except (KeyError, ValueError, OverflowError):
+        return None
 
 
 def _column(values: np.ndarray) -> ColumnValues:

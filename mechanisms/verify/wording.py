@@ -40,6 +40,7 @@ from mechanisms.verify import (
     translated,
 )
 from mechanisms.verify.bundle import Bundle
+from mechanisms.verify.chart_names import is_cut
 from mechanisms.verify.chart_series import ChartSeries
 from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.foreign_digits import foreign, own_words
@@ -191,7 +192,11 @@ class _Texts:
         """Of its drawings: titles, subtitles and notes, and words at shapes that are no label and no number alone."""
         labels = self._series.labels
         words = (word for word in page_text.words_at_shapes(text) if word not in labels)
-        others = [word for word in words if not (_MARK.fullmatch(word) or word.endswith("…"))]
+        others = [
+            word
+            for word in words
+            if not (_MARK.fullmatch(word) or word.endswith("…") or is_cut(word, labels))
+        ]
         shown = "\n".join([page_text.titles(text), *others])
         places = sentences.placed(shown, self._quantities)
         numbers = {match.start(): match[0] for match in SHOWN.finditer(shown)}

@@ -22,6 +22,12 @@ CUT = """paper => [...document.querySelectorAll("main :is(th, td)")].filter(cell
     const last = Math.max(...[...cell.getClientRects()].map(box => box.right));
     return Math.max(...rights) > Math.min(last, paper) + 1;
 }).map(cell => cell.textContent.trim())"""
+# In how many lines the text of the first such element stands.
+LINES_OF = """selector => {
+    const text = document.createRange();
+    text.selectNodeContents(document.querySelector(selector));
+    return new Set([...text.getClientRects()].map(box => Math.round(box.top))).size;
+}"""
 # With chart, the first 200 lines of its table, and everything below.
 MOST_PAGES = 6
 STYLES = Path(__file__).parents[2] / "static/css/portal.css"
@@ -70,3 +76,42 @@ def test_running_counts_on_paper_have_no_form(visit: Callable[..., Page]) -> Non
     page.emulate_media(media="print")
     assert page.evaluate(CUT, PAPER) == []
     assert [shown for shown in page.locator("main :is(input, select)").all() if shown.is_visible()] == []
+
+
+COLUMN = (
+    "<div class='beside'><figure class='figure'><svg class='still' viewBox='0 0 760 360'></svg></figure>"
+    "<div class='table-frame tall'><table><thead><tr><th>age</th><th class='number'>Noisy count</th>"
+    "<th class='number'>Margin</th></tr></thead><tbody>{lines}</tbody></table></div></div><p>What comes next.</p>"
+)
+
+
+def test_what_comes_after_a_long_table_beside_its_chart_stands_below_it(browser: Browser) -> None:
+    """On a screen the table is moved within a frame as high as its chart; on paper it is longer than that."""
+    page = browser.new_page(viewport={"width": PAPER, "height": 1000})
+    line = "<tr><th>17 … 18</th><td class='number'>952</td><td class='number'>± 83</td></tr>"
+    page.set_content(f"<style>{STYLES.read_text()}</style>{COLUMN.format(lines=line * 60)}")
+    page.emulate_media(media="print")
+    ends = page.locator("td").evaluate_all("them => them.map(it => it.getBoundingClientRect().bottom)")
+    assert page.locator("p").evaluate("it => it.getBoundingClientRect().top") >= max(ends)
+    page.close()
+
+
+def test_margins_of_means_are_smaller_than_their_numbers_and_names_of_groups_are_not_broken(
+    browser: Browser,
+) -> None:
+    page = browser.new_page(viewport={"width": PAPER, "height": 1000})
+    heads = "".join(f"<th class='number'>Standard deviation {place}</th>" for place in range(7))
+    number = "<td class='number'>30.000 <small class='range in-one-line'>[18.979 to 45.935]</small></td>"
+    line = f"<tr><th>12th grade, no diploma</th><th>Female</th>{number * 7}</tr>"
+    table = (
+        f"<table><thead><tr><th>education</th><th>sex</th>{heads}</tr></thead><tbody>{line}</tbody></table>"
+    )
+    page.set_content(f"<style>{STYLES.read_text()}</style><div class='table-frame tall means'>{table}</div>")
+    page.emulate_media(media="print")
+    size = "it => parseFloat(getComputedStyle(it).fontSize)"
+    margin, cell = page.locator("small").first, page.locator("td").first
+    assert margin.evaluate(size) < cell.evaluate(size)
+    assert page.evaluate(LINES_OF, "tbody th:nth-child(2)") == 1
+    rights = page.locator("td, th").evaluate_all("them => them.map(it => it.getBoundingClientRect().right)")
+    assert max(rights) <= PAPER
+    page.close()

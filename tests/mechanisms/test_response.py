@@ -164,10 +164,18 @@ def test_intervals_hold_the_true_count_in_95_of_100_by_exact_probabilities(
 
 
 @every_response
-def test_the_plan_foretells_the_interval_of_a_value_nobody_has(m: Response) -> None:
-    plan = m.plan(column_of(4), pure(LN_3))
-    variance = 1.25 if m.name == "randomised-response" else 3
-    assert plan.half_width(10_000) == pytest.approx(1.96 * math.sqrt(variance * 10_000), rel=0.02)
+def test_the_plan_foretells_the_margin_that_is_stated_with_a_count(m: Response) -> None:
+    """Of the average of four values, 2,500 of 10,000 rows; and none is wider than the plan's widest."""
+    plan, rows = m.plan(column_of(4), pure(LN_3)), 10_000
+    reports = rows * float(plan.other) + (float(plan.keep) - float(plan.other)) * np.array(
+        [-500.0, 0, 2500, 9000, 10_000]
+    )
+    stated = estimate_of(plan, reports, rows).half_width
+    assert stated[2] == pytest.approx(plan.half_widths(np.array([2500.0]), rows)[0])
+    assert stated.max() <= plan.widest(rows) <= stated.max() * (1 + 1e-12)
+    # Whose variance at a share of f is f times that of `keep` and 1 - f times that of `other`, in reports.
+    variance = plan.spread(np.array([0.25]))[0] / float(plan.keep - plan.other) ** 2
+    assert stated[2] == pytest.approx(1.96 * math.sqrt(variance * rows), rel=0.04)
 
 
 @every_response

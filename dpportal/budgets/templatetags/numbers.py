@@ -214,6 +214,12 @@ def percent(value: float | str | None) -> str:
 
 
 @register.filter
+def chance(value: float | str | None) -> str:
+    """A chance as a percentage: over 99.9 % where a float is 1, as nothing that noise decides is certain."""
+    return percent(min(value, math.nextafter(1, 0)) if isinstance(value, int | float) else value)
+
+
+@register.filter
 def short_percent(value: float | str | None) -> str:
     """A share as a percentage with two significant digits: 9.5 %; 18 %."""
     if not isinstance(value, int | float):

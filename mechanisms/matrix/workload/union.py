@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import product
 
 import numpy as np
 
+from mechanisms.arrays import Floats
 from mechanisms.domain import Domain
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
 
@@ -83,6 +84,12 @@ class Workload:
             yield term, slice(start, start + term.queries)
             start += term.queries
 
+    @cached_property
+    def totals(self) -> tuple[int, ...]:
+        """The places of queries that add up all cells, each once, as far as ranges of neighbours ask for them."""
+        found = ((place.start, _total_place(term.all_factors(self.shape))) for term, place in self.offsets())
+        return tuple(start + own for start, own in found if own is not None)
+
     def answers(self, cells: np.ndarray) -> np.ndarray:
         """(n,) cells to (q,) answers; a term's weight does not scale its answers, only what their error counts."""
         tensor = cells.reshape(self.shape)
@@ -114,14 +121,21 @@ class Workload:
         )
         return sum(grams, np.zeros((self.cells, self.cells)))
 
-    def even_root_mean(self) -> float:
-        """Root mean square of the answers where every cell holds one row; they count as their error does."""
-        squares = (
-            term.weight**2
-            * math.prod(float((f.times(np.ones(f.size)) ** 2).sum()) for f in term.all_factors(self.shape))
-            for term in self.terms
+    @cached_property
+    def even_sizes(self) -> tuple[float, float]:
+        """The median and the smallest of the answers' sizes where every cell holds one row; weighed as their error is.
+
+        Those that are 0 whatever the table's size, such as differences, are passed over; (0, 0) if all are.
+        """
+        sizes = np.concatenate(
+            [
+                abs(term.weight)
+                * reduce(np.multiply.outer, _even_sizes(term.all_factors(self.shape))).ravel()
+                for term in self.terms
+            ]
         )
-        return math.sqrt(math.fsum(squares) / self.queries)
+        known = sizes[sizes > 0]
+        return (float(np.median(known)), float(known.min())) if known.size else (0.0, 0.0)
 
     def labels(self, domain: Domain) -> Iterator[str]:
         """Each query in words, such as "age 20–39, sex = Female"."""
@@ -145,3 +159,19 @@ class Workload:
             axes = tuple(sorted(axis for axis, f in term.factors.items() if isinstance(f, Identity)))
             weights[axes] = weights.get(axes, 0.0) + term.weight**2
         return weights
+
+
+def _even_sizes(factors: Iterable[Factor]) -> list[Floats]:
+    """Of each factor the sizes of its answers about cells of one row each."""
+    return [np.abs(f.times(np.ones(f.size))) for f in factors]
+
+
+def _total_place(factors: Sequence[Factor]) -> int | None:
+    """The place, among a term's queries, of the one over all cells of all columns."""
+    places = []
+    for factor in factors:
+        spans = factor.spans()
+        if spans is None or not (whole := np.flatnonzero(spans[:, 1] - spans[:, 0] == factor.size)).size:
+            return None
+        places.append(int(whole[0]))
+    return int(np.ravel_multi_index(places, [factor.queries for factor in factors]))

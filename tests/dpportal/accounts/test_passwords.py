@@ -188,3 +188,11 @@ def test_fields_of_passwords_hide_them_and_let_managers_fill_them_in(client):
     page = client.get(reverse("accounts:sign_in")).text
     assert re.search(r'<input type="password"[^>]*autocomplete="current-password"', page)
     assert "onpaste" not in page and "maxlength" not in re.findall(r'<input type="password"[^>]*>', page)[0]
+
+
+def test_what_a_password_needs_is_on_the_page_once_where_one_is_refused(client, curator) -> None:
+    typed = {"old_password": PASSWORD, "new_password1": "Summer2024!!", "new_password2": "Summer2024!!"}
+    client.force_login(curator)
+    page = client.post(reverse("accounts:password_change"), typed).content.decode()
+    assert "Others would guess this too soon" in page
+    assert page.count("Take four words that have nothing to do with each other") == 1

@@ -31,7 +31,13 @@ def test_what_is_left_is_rounded_down(exact, shown):
 
 @pytest.mark.parametrize(
     ("exact", "shown"),
-    [("3.336", "ε = 3.40"), ("1.011", "ε = 1.10"), ("0.30", "ε = 0.30"), ("0.0301", "ε = 0.031")],
+    [
+        ("3.336", "ε = 3.34"),
+        ("2.55", "ε = 2.55"),
+        ("1.011", "ε = 1.02"),
+        ("0.30", "ε = 0.30"),
+        ("0.0301", "ε = 0.031"),
+    ],
 )
 def test_readers_see_what_was_spent_rounded_up(exact, shown):
     promise = AccountPromise(None, Definition.PURE, Decimal(exact), "each person", names_column=False)
@@ -43,6 +49,6 @@ def test_costs_of_a_public_page_are_rounded(dataset):
     budget = dataset.budgets.get()
     cost = AccountPromise.of(budget, Decimal("3.336"), Decimal(0))
     assert (
-        "ε = 3.40" in (text := template.render(Context({"costs": [cost]})))
+        "ε = 3.34" in (text := template.render(Context({"costs": [cost]})))
         and "3.336" not in text.split("guide")[0]
     )

@@ -36,6 +36,16 @@ def test_who_is_replaced_is_known_to_be_there():
     assert (risk.presence, risk.entries) == ("", "24 %")
 
 
+def test_who_is_replaced_is_not_accused_of_being_there(client):
+    """Everybody knows who is in the data: an attack can only tell what their entries are."""
+    page = client.get("/guide/risk/?definition=pure&amount=0.79&neighbours=replace-one").text
+    assert (
+        "How well anybody can tell what your entries are" in page and "which of two possible entries" in page
+    )
+    assert "you are in the data" not in page and "data are in it" not in page
+    assert "How well anybody can tell that you are in the data" in client.get("/guide/risk/?amount=0.79").text
+
+
 def test_hits_of_a_pure_loss_are_those_of_randomised_answers():
     """At 1 % false alarms at most e of a hundred, at 50 % 1 - 0.5 / e."""
     assert dict(Risk(0.1, PURE, 1.0).rates) == {"1 %": "3 %", "5 %": "14 %", "10 %": "28 %", "50 %": "82 %"}

@@ -104,6 +104,7 @@ def test_beside_what_is_public_the_page_tells_of_what_was(client, dataset, curat
 
 def test_columns_with_an_order_say_their_bounds() -> None:
     assert _line(Integer("income", lower=0, upper=99_999))["values"] == "0 to 99,999"
+    assert _line(Integer("rok urodzenia", lower=1920, upper=2024))["values"] == "1920 to 2024"
     assert _line(Real("pay", lower=0.0, upper=50_000.0, bins=5))["values"] == "0 to 50,000"
     assert _line(Real("share", lower=-0.5, upper=1.25, bins=5))["values"] == "-0.5 to 1.25"
     assert _line(Categorical("sex", values=("f", "m"), closed=True))["values"] == "f, m"

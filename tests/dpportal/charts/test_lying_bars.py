@@ -91,7 +91,7 @@ def test_labels_along_an_order_are_left_out_and_not_turned():
 
 def test_means_of_groups_lie_as_points():
     mean = np.array([36.331, 40.0, 42.418, 39.0, 41.0])
-    figure = means_figure("hours", LONG, Interval(mean, mean - 1, mean + 1), decimals=1, by="area")
+    figure = means_figure("hours", LONG, Interval(mean, mean - 1, mean + 1), [1] * len(LONG), by="area")
     shapes = drawing(figure.json)
     assert {*LONG, "36.3", "42.4", "mean of hours"} <= set(words(shapes))
 

@@ -7,6 +7,7 @@ import json
 import numpy as np
 
 from dpportal.charts.series import Timeline, errors_figure, expectation_figure, series_figure
+from dpportal.charts.small_multiples import together_figure
 from dpportal.charts.static_svg import drawing
 from dpportal.charts.style import Figure
 
@@ -63,3 +64,11 @@ def test_a_single_period_is_a_dot_with_its_margin() -> None:
     assert "a4 4 0 1 0" in str(drawn)
     several = series_figure(Timeline(["a", "b"]), released=np.array([1, 2]), half_widths=np.array([1, 1]))
     assert _trace(several, "Released")["mode"] == "lines"
+
+
+def test_on_a_phone_days_of_several_counts_are_left_out_before_they_are_turned() -> None:
+    """Turned ones were cut at the lower edge, and lay over the name of the axis."""
+    days = [f"2{day} January 2026" for day in range(8)]
+    counts = np.arange(16).reshape(8, 2)
+    figure = together_figure(Timeline(days), ["north", "south"], released=counts, half_widths=np.full(8, 3))
+    assert not any(text["turned"] for text in drawing(figure.json, 360)["texts"])

@@ -181,7 +181,7 @@ def test_numbers_below_0_have_a_minus():
         "balance",
         ["a", "b"],
         Interval(np.array([-189.0, 20]), np.array([-200.0, 10]), np.array([-180.0, 30])),
-        0,
+        [0, 0],
     )
     texts = [text["text"] for text in drawing(figure.json)["texts"]]
     assert "−189" in texts and not [text for text in texts if "-189" in text]
@@ -218,7 +218,9 @@ def test_a_number_is_strong_only_where_it_certainly_is_the_largest():
     """As a column of bars that stand, and as bars that lie."""
     mean, names = np.array([46.0, 49.3, 40.0]), ["preschool", "1st to 4th grade", "others"]
     for margin, strong in ((10.0, []), (1.0, ["49.3"])):
-        figure = group_means.means_figure("age", names, Interval(mean, mean - margin, mean + margin), 1)
+        figure = group_means.means_figure(
+            "age", names, Interval(mean, mean - margin, mean + margin), [1] * len(names)
+        )
         for texts in (drawing(figure.json)["texts"], lying_drawing(figure.json, 400)["texts"]):
             assert [t["text"] for t in texts if t.get("strong")] == strong
 
@@ -226,18 +228,18 @@ def test_a_number_is_strong_only_where_it_certainly_is_the_largest():
 def test_of_many_means_only_one_that_is_certainly_the_largest_has_its_number():
     mean, names = np.arange(40.0, 52.0), [f"g {place}" for place in range(12)]
     for margin, numbers in ((0.6, []), (0.4, ["51.0"])):
-        figure = group_means.means_figure("age", names, Interval(mean, mean - margin, mean + margin), 1)
+        figure = group_means.means_figure(
+            "age", names, Interval(mean, mean - margin, mean + margin), [1] * len(names)
+        )
         assert [t["text"] for t in drawing(figure.json)["texts"] if "strong" in t] == numbers
 
 
 def test_few_means_have_their_numbers_over_them_as_the_table_writes_them():
     mean = np.array([36.331, np.nan, 42.418])
-    figure = group_means.means_figure(
-        "hours", ["f", "o", "m"], Interval(mean, mean - 1, mean + 1), decimals=1
-    )
+    figure = group_means.means_figure("hours", ["f", "o", "m"], Interval(mean, mean - 1, mean + 1), [1, 1, 1])
     assert {t["text"] for t in drawing(figure.json)["texts"] if "strong" in t} == {"36.3", "42.4"}
     assert figure.json["data"][0]["hovertext"][0] == "35.3 to 37.3"
-    assert figure.json["layout"]["yaxis"]["hoverformat"] == ",.1f"
+    assert figure.json["data"][0]["customdata"][0] == "36.3"
 
 
 def test_a_phone_has_a_drawing_of_its_own_with_letters_of_the_same_size():

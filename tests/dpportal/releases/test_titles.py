@@ -39,19 +39,21 @@ def test_names_are_read_as_words_and_rows_are_no_people(dataset):
     assert Release(dataset=dataset, columns=["age"]).proposed_title == "Rows by age"
 
 
-def test_what_stands_over_several_columns_is_not_read_unless_their_names_need_it(dataset):
+def test_a_name_of_joined_lines_is_the_same_in_title_table_and_declaration(dataset):
     def title(*columns: str, **more) -> str:
         return Release(dataset=dataset, columns=list(columns), **more).proposed_title
 
-    assert title("Person: Sex", "Person: Age_group") == "People by Sex and Age group"
-    assert title("Income: net", "Tax: net") == "People by Income: net and Tax: net"
+    assert title("Person: Age_group", "Stay: Admission: type") == (
+        "People by Person: Age group and Stay: Admission: type"
+    )
     measured = {"measured": ["Income: net"], "groups": ["Person: Sex"]}
-    assert title("Income: net", "Person: Sex", product="means", parameters=measured) == "Mean of net by Sex"
+    means = title("Income: net", "Person: Sex", product="means", parameters=measured)
+    assert means == "Mean of Income: net by Person: Sex"
     columns = (
         Integer("Person: yob", lower=0, upper=3),
         Integer("Person: sex_code", lower=1, upper=2, title="Sex"),
     )
-    assert spoken(Domain(columns)).shown_names == ("yob", "Sex")
+    assert spoken(Domain(columns)).shown_names == ("Person: yob", "Sex")
     assert spoken(Domain(columns)).names == ("Person: yob", "Person: sex_code")
     several = {"measured": ["age", "hours"]}
     assert title("sex", "age", "hours", product="means", parameters=several) == "Mean of age and hours by sex"
@@ -86,6 +88,21 @@ def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
 )
 def test_a_private_choice_is_called_after_its_question(dataset, columns, parameters, title):
     release = Release(dataset=dataset, product="selection", columns=columns, parameters=parameters)
+    assert release.proposed_title == title
+
+
+@pytest.mark.parametrize(
+    ("workload", "title"),
+    [
+        ('ranges("age")', "People by ranges of age"),
+        ('prefix("age")', "People by age, running totals"),
+        ('total + identity("age")', "People by age"),
+        ("marginals(<=2)", "People by age"),
+        ("", "Answers on age"),
+    ],
+)
+def test_answers_are_called_after_what_is_asked(dataset, workload, title):
+    release = Release(dataset=dataset, product="queries", columns=["age"], parameters={"workload": workload})
     assert release.proposed_title == title
 
 

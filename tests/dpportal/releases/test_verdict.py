@@ -17,11 +17,14 @@ from dpportal.releases import execution
 from dpportal.releases.models import Release
 from dpportal.releases.products import presenter_of
 from dpportal.releases.products.histogram import usefulness
+from dpportal.releases.products.queries.usefulness import expected
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Domain, Integer
 from mechanisms.evaluate import observed_error
+from mechanisms.matrix.workload.factor import Explicit
 from mechanisms.matrix.workload.text import read_workload
+from mechanisms.matrix.workload.union import Term, Workload
 from mechanisms.noise import Noise
 from tests.dpportal import building
 
@@ -150,8 +153,28 @@ def test_a_typical_answer_is_that_of_people_spread_evenly():
         workload = read_workload(text, domain)
         answers = workload.answers(np.ones(20))
         weights = np.concatenate([np.full(t.queries, t.weight) for t in workload.terms])
-        wanted = np.sqrt(np.mean((weights * answers) ** 2))
-        assert workload.even_root_mean() == pytest.approx(wanted)
+        sizes = weights * answers
+        assert workload.even_sizes == pytest.approx((np.median(sizes), sizes.min()))
+
+
+def test_answers_about_large_ranges_do_not_hide_that_small_ones_are_noise():
+    """All ranges of 74 ages of 32,519 people: the middle one holds 22 ages, 9,668 people; one age 439.
+
+    At ± 1,319 a single age would be noise; a third of it is ± 146.
+    """
+    workload = read_workload('ranges("x")', Domain((Integer("x", lower=17, upper=90),)))
+    loud, calm = (expected(half, 32_519, workload, "people") for half in (966, 146))
+    assert (loud.level, calm.level) == (VerdictLevel.COARSE, VerdictLevel.USEFUL)
+    assert loud.typical.name == "the smallest answer" and "The smallest is 439." in loud.text
+    useless = expected(10_000, 32_519, workload, "people")
+    assert useless.is_useless and 10_000 / useless.calmer == 966 / loud.calmer <= 439 / 3
+
+
+def test_answers_that_are_differences_have_no_size():
+    matrix = Explicit(np.array([[1.0, -1.0], [1.0, 1.0]]))
+    workload = Workload((2,), (Term(1.0, {0: matrix}),), "")
+    assert workload.even_sizes == (2.0, 2.0)
+    assert Workload((2,), (Term(1.0, {0: Explicit(np.array([[1.0, -1.0]]))}),), "").even_sizes == (0.0, 0.0)
 
 
 def review(desk, release: Release) -> str:

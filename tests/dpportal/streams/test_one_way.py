@@ -11,6 +11,7 @@ from dpportal.streams import drafts, services
 from dpportal.streams.execution import Update, publish
 from dpportal.streams.models import Period
 from mechanisms import registry
+from tests.dpportal.building import stored_dataset as without_budget
 from tests.dpportal.streams import building
 
 
@@ -42,3 +43,11 @@ def test_adjusted_counts_are_said_to_be_where_they_are(stream) -> None:
     services.publish(stream, stream.created_by)
     page = words(Client().get(stream.get_absolute_url()).text)
     assert "The files have adjusted counts, too, which never fall" in page
+
+
+def test_where_the_cost_is_asked_for_it_has_its_symbol_and_a_reason_is_proposed(curious, curator) -> None:
+    """As the review of a release has both."""
+    dataset = without_budget(curator)
+    draft = building.draft_stream(dataset, name="Flu cases so far")
+    page = words(curious.get(f"/streams/{draft.pk}/review/").text)
+    assert "To publish: Flu cases so far" in page and "Cost ε 0.5" in page

@@ -46,16 +46,16 @@ def test_the_whole_way_in_the_browser(curious, dataset) -> None:
     assert (draft.state, draft.cells, draft.horizon) == ("open", [0, 2], 24)
 
     home = curious.get(f"/streams/{draft.pk}/home/")
-    assert "Next period due: 2020-03." in text(home)
+    assert "Next period due: March 2020." in text(home)
     typed = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
-    assert "Period 2020-03 was added." in text(typed)
-    assert "Next period due: 2020-04." in text(typed)
+    assert "Period March 2020 was added." in text(typed)
+    assert "Next period due: April 2020." in text(typed)
     again = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "12"}, follow=True)
     other = curious.post(f"/streams/{draft.pk}/add/", {"index": "1", "count-0": "13"}, follow=True)
     for page in (again, other):
-        assert "Period 2020-03 is published already and stays as it is." in text(page)
+        assert "Period March 2020 is published already and stays as it is." in text(page)
         assert (
-            "A late record goes into the next period, 2020-04. Overcounts cannot be corrected later"
+            "A late record goes into the next period, April 2020. Overcounts cannot be corrected later"
             in text(page)
         )
         assert "To correct what was counted too much" not in text(page)

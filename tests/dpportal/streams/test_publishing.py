@@ -186,7 +186,7 @@ def test_a_period_that_has_not_begun_is_refused(dataset, monkeypatch) -> None:
     publish(stream, 2, 5)
     refused = refusal(stream, 3, 5)
     assert refused.why is RefusalReason.FUTURE
-    assert "2020-05-01" in str(refused)
+    assert "1 May 2020" in str(refused)
 
 
 @pytest.mark.parametrize("state", ["draft", "opening", "closed", "failed"])

@@ -164,7 +164,7 @@ def test_the_curator_sees_true_increments_and_nobody_else(curious, stream) -> No
 
 
 @pytest.mark.parametrize(
-    "calendar, until", [({}, "period 2"), ({"step": "month", "first_day": date(2020, 3, 1)}, "2020-04")]
+    "calendar, until", [({}, "period 2"), ({"step": "month", "first_day": date(2020, 3, 1)}, "30 April 2020")]
 )
 def test_a_finding_says_up_to_which_period_it_counts(client: Client, dataset, calendar, until) -> None:
     stream = building.open_stream(dataset, **calendar)

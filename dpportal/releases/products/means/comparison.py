@@ -12,6 +12,7 @@ from dpportal.charts.group_means import means_figure
 from dpportal.platform.json_types import Json
 from dpportal.releases.products.means.page import (
     MOST_ROWS,
+    decimals_of,
     has_chart,
     labels_of,
     names_of,
@@ -19,7 +20,7 @@ from dpportal.releases.products.means.page import (
 )
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
-from dpportal.releases.products.shared.cells import SINGLE, aligned, cell_number
+from dpportal.releases.products.shared.cells import SINGLE, cell_number
 from dpportal.releases.products.shared.figures import figure_json
 from mechanisms.arrays import Integers
 from mechanisms.moments.estimates import Interval
@@ -67,9 +68,9 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
     exact = {n: Interval(truth[n], truth[n], truth[n]) for n in names}
     known = {n: ~np.isnan(released[n].estimate) & ~np.isnan(truth[n]) for n in names}
     shown_groups = range(min(plan.groups.size, MOST_ROWS))
-    parts = aligned(
-        [[cell_number(released[n], (group,), styles[n], exact[n]) for n in names] for group in shown_groups]
-    )
+    parts = [
+        [cell_number(released[n], (group,), styles[n], exact[n]) for n in names] for group in shown_groups
+    ]
     rows = [
         {"labels": labels[group], "cells": [SINGLE.cell([part]) for part in row]}
         for group, row in zip(shown_groups, parts, strict=True)
@@ -83,7 +84,7 @@ def _compared(plan: MomentsPlan, result: GroupMeans, place: int, true: Integers)
             name,
             names_of(plan),
             result.groups[place].mean,
-            parts[0][names.index("mean")].decimals,
+            decimals_of(result.groups[place].mean),
             true=truth["mean"],
             by=" × ".join(plan.groups.shown_names),
         )

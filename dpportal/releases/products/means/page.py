@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -17,7 +16,7 @@ from dpportal.publications.extremes import extremes
 from dpportal.releases.products.means.runner import GroupMeans
 from dpportal.releases.products.means.tables import statistics
 from dpportal.releases.products.shared import bounds
-from dpportal.releases.products.shared.cells import SINGLE, aligned, cell_number
+from dpportal.releases.products.shared.cells import SINGLE, cell_number
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.accounting import plainly
@@ -33,15 +32,8 @@ MOST_CHARTS, MOST_POINTS = 8, 120
 AT_BOUNDS, WIDEST_SHARE = ("share_at_low", "share_at_high"), 0.25
 
 
-@dataclass(frozen=True)
-class _ShownRows:
-    """A column's rows, as `rows_of` takes them: of all groups together, where there are several, then of the first.
-
-    decimals: those of a mean in a table of them, so that sentence and chart write a mean and its margin as it does.
-    """
-
-    rows: Sequence[tuple[ColumnEstimates, int]]
-    decimals: int
+# A column's rows, as `rows_of` takes them: of all groups together, where there are several, then of the first.
+_ShownRows = Sequence[tuple[ColumnEstimates, int]]
 
 
 def page(plan: MomentsPlan, result: GroupMeans) -> Json:
@@ -74,12 +66,11 @@ def spoken_names(plan: MomentsPlan) -> dict[str, str]:
 def _finding(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _ShownRows) -> Json:
     """A column's mean over all with its interval, and how groups certainly differ."""
     planned, style = plan.columns[place], styles_of(plan.columns[place], plan.degree)["mean"]
-    everyone, _first = shown_rows.rows[0]
-    decimals = shown_rows.decimals
+    everyone, _first = shown_rows[0]
     shares = (everyone.at_lower, everyone.at_upper)
     shown: Json = {
         "column": spoken_names(plan)[planned.column.attribute.shown_name],
-        "mean": running_text(everyone.mean, 0, style, decimals),
+        "mean": running_text(everyone.mean, 0, style),
         "at_bounds": bounds.notes(planned.column, shares, 0),
     }
     if plan.groups.size == 1:
@@ -90,7 +81,7 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
     places = {"highest": certain.highest, "lowest": certain.lowest, "above": above, "below": below}
     names, known = names_of(plan), int((~np.isnan(together.lower)).sum())
     ends = {
-        end: {"name": names[group], "mean": running_text(means, group, style, decimals)}
+        end: {"name": names[group], "mean": running_text(means, group, style)}
         for end, group in places.items()
         if group is not None
     }
@@ -119,7 +110,7 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
     shown: Json = {
         "name": spoken_names(plan)[planned.column.attribute.shown_name],
         "place": f"means-{place}",
-        "rows": rows_of(labels, shown_rows.rows, styles),
+        "rows": rows_of(labels, shown_rows, styles),
         **({"first_groups": most} if plan.groups.size > most else {}),
         "is_date": planned.column.is_date,
         **({} if tells_bounds else {"bounds_untold": True}),
@@ -132,14 +123,14 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
     if has_chart(plan, planned) and place < MOST_CHARTS:
         drawn = _charted(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
         by = " × ".join(spoken_names(plan)[name] for name in plan.groups.shown_names)
-        figure = means_figure(shown["name"], names_of(plan), drawn, shown_rows.decimals, by=by)
+        figure = means_figure(shown["name"], names_of(plan), drawn, decimals_of(drawn), by=by)
         shown["figure"] = figure_json(figure)
     return shown
 
 
 def _tells_bounds(shown_rows: _ShownRows) -> bool:
     """Whether of some row it is told how many of its values are at a bound; of few people it is 0 % to nearly all."""
-    shares = ((of.at_lower, of.at_upper, group) for of, group in shown_rows.rows)
+    shares = ((of.at_lower, of.at_upper, group) for of, group in shown_rows)
     return any(
         share.upper[group] - share.lower[group] <= WIDEST_SHARE
         for lower, upper, group in shares
@@ -170,10 +161,13 @@ def _most_groups(plan: MomentsPlan) -> int:
 def _rows_shown(plan: MomentsPlan, result: GroupMeans, place: int) -> _ShownRows:
     together = [(result.together[place], 0)] if result.together else []
     groups = range(min(plan.groups.size, _most_groups(plan)))
-    rows = [*together, *((result.groups[place], group) for group in groups)]
-    style = styles_of(plan.columns[place], plan.degree)["mean"]
-    means = [cell_number(of.mean, (group,), style) for of, group in rows]
-    return _ShownRows(rows, max((mean.decimals for mean in means if mean.is_determined), default=0))
+    return [*together, *((result.groups[place], group) for group in groups)]
+
+
+def decimals_of(means: Interval) -> list[int]:
+    """Of each group's mean, as the table has it."""
+    parts = (cell_number(means, (group,), "") for group in range(len(means.estimate)))
+    return [part.decimals if part.is_determined else 0 for part in parts]
 
 
 def has_chart(plan: MomentsPlan, planned: ColumnPlan) -> bool:
@@ -202,7 +196,7 @@ def rows_of(
     estimates: Sequence[tuple[ColumnEstimates, int]],
     styles: Mapping[str, str],
 ) -> list[Json]:
-    """Rows of labels, and of each number its text and what it is sorted by; a column has the same decimals.
+    """Rows of labels, and of each number its text and what it is sorted by.
 
     estimates: of which column's estimates, and of which group, each row is.
     """
@@ -212,13 +206,13 @@ def rows_of(
     ]
     return [
         {"labels": list(own), "cells": [SINGLE.cell([part]) for part in row]}
-        for own, row in zip(labels, aligned(numbers), strict=True)
+        for own, row in zip(labels, numbers, strict=True)
     ]
 
 
-def running_text(interval: Interval, group: int, style: str, decimals: int) -> str:
+def running_text(interval: Interval, group: int, style: str) -> str:
     """A number with its margin; empty where it is not determined."""
-    text: str = SINGLE.cell([cell_number(interval, (group,), style)._replace(places=decimals)])["text"]
+    text: str = SINGLE.cell([cell_number(interval, (group,), style)])["text"]
     return text
 
 

@@ -35,7 +35,8 @@ def _line(mean: ColumnMean) -> Json:
         if own is None or math.isnan(own.lower[0]):
             return ""
         middle, half = (float(own.lower[0] + own.upper[0]) / 2, float(own.upper[0] - own.lower[0]) / 2)
-        return f"{_text(middle, mean.attribute, decimals)} ± {_difference(half, mean.attribute, decimals)}"
+        own_decimals = decimals_for(half) if half > 0 else _DECIMALS
+        return f"{_text(middle, mean.attribute, own_decimals)} ± {_difference(half, mean.attribute, own_decimals)}"
 
     return {
         "column": mean.attribute.shown_name,

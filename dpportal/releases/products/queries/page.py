@@ -26,7 +26,6 @@ from dpportal.releases.products.queries.words import label_text
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.titles import read_aloud
 from mechanisms.matrix.mechanism import QueryPlan, QueryResult
-from mechanisms.matrix.workload.union import EVERYTHING
 from mechanisms.noise.sum_quantiles import widening
 
 # A page with so many lines takes less than 300 kB and a tenth of a second.
@@ -55,19 +54,25 @@ def page(plan: QueryPlan, result: QueryResult) -> Json:
 
 
 def _finding(plan: QueryPlan, result: QueryResult) -> Json:
-    """Of how many answers, and the largest one with its margin where it is certain which one that is."""
+    """How many there are in all where that is asked; else the largest answer where it is certain which one that is."""
     shown = {"columns": in_sentence(list(read_aloud(plan.domain.shown_names).values()))}
+    if plan.workload.totals:
+        narrowest = min(plan.workload.totals, key=lambda place: result.half_widths[place])
+        return {**shown, "everybody": True, **_answer(result, narrowest)}
     # Noise on whole numbers lies beyond a half-width by up to one person.
     reach = widening(result.answers.size, plan.noise) * (result.half_widths + 1)
     top = extremes(result.answers - reach, result.answers + reach).highest
     if top is None:
-        return {**shown, "alike": result.answers.size > 1}
+        return shown
     label = workloads.label_of(plan.workload, plan.domain.for_readers, top + 1)
+    return {**shown, "largest": label, **_answer(result, top)}
+
+
+def _answer(result: QueryResult, place: int) -> Json:
+    """One answer with its margin, as the table of answers has it."""
     return {
-        **shown,
-        **({"everybody": True} if label == EVERYTHING else {"largest": label}),
-        "count": round(float(result.answers[top])),
-        "margin": math.ceil(float(result.half_widths[top])),
+        "count": round(float(result.answers[place])),
+        "margin": math.ceil(float(result.half_widths[place])),
     }
 
 

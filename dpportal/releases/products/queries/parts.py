@@ -109,7 +109,7 @@ def part_figure(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: F
             return lines_figure(lines, title)
         [attribute, *others], [factor, *_more] = columns.attributes, asked.values()
         if not others and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
-            drawn = ranges_figure(cell_names(attribute), factor.spans(), own, reach)
+            drawn = ranges_figure(cell_names(attribute), factor.spans(), own, reach, attribute.shown_name)
             return Figure(drawn.json, drawn.caption, title)
     return _dots(plan, part, own, reach)
 

@@ -11,9 +11,9 @@ from dpportal.charts.counted_word import counted_word
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
 from dpportal.publications.cost_search import shown
-from dpportal.publications.verdict import Verdict, of_answers, rounded
+from dpportal.publications.verdict import Verdict, rounded
 from dpportal.releases.models import Release
-from dpportal.releases.products.queries import matrices, recommending, strategies, workloads
+from dpportal.releases.products.queries import matrices, recommending, strategies, usefulness, workloads
 from dpportal.releases.products.queries.form import MAX_COLUMNS, WorkloadForm
 from dpportal.releases.products.shared.draft_form import DraftError
 from dpportal.releases.products.shared.planner import ErrorLabel, Planner, WorkerQuestion
@@ -108,12 +108,11 @@ class QueriesPlanner(Planner[QueryMechanism, QueryPlan]):
     def verdict(self, plan: QueryPlan, draft: Release) -> Verdict | None:
         if not draft.people:
             return None
-        typical = draft.people / plan.workload.cells * plan.workload.even_root_mean()
         # As the dial beside it has it.
         half_width = shown(self.error_of(plan, draft)) or 0.0
-        unit = counted_word(plan.loss.unit.max_rows)
-        name = _("A typical answer, if %(counted)s were spread evenly,") % {"counted": unit}
-        return of_answers(half_width, typical, name, unit)
+        return usefulness.expected(
+            half_width, draft.people, plan.workload, counted_word(plan.loss.unit.max_rows)
+        )
 
     def error_label(self, draft: Release) -> ErrorLabel:
         return ErrorLabel(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.datasets.models import DomainVersion
@@ -56,8 +57,12 @@ class ResponsePlanner(Planner[Response, ResponsePlan]):
         return ResponsePlan.from_json(value)
 
     def offer(self, plan: ResponsePlan, draft: Release, plans: Sequence[ResponsePlan] = ()) -> Json:
-        people = draft.people or 1
-        return {"half_width": math.ceil(plan.half_width(people)), "share": plan.half_width(people) / people}
+        people, half_width = draft.people or 1, _half_width(plan, draft)
+        return {
+            "half_width": math.ceil(half_width),
+            "share": half_width / people,
+            "widest": math.ceil(plan.widest(people)),
+        }
 
     def error_label(self, draft: Release) -> ErrorLabel:
         return ErrorLabel(
@@ -65,15 +70,27 @@ class ResponsePlanner(Planner[Response, ResponsePlan]):
         )
 
     def error_of(self, plan: ResponsePlan, draft: Release) -> float | None:
-        return 100 * plan.half_width(draft.people) / draft.people if draft.people else None
+        return 100 * _half_width(plan, draft) / draft.people if draft.people else None
 
     def verdict(self, plan: ResponsePlan, draft: Release) -> Verdict | None:
-        version = draft.domain_version or draft.dataset.current_domain()
-        if not draft.people or not version:
+        average = _average(draft)
+        if not average:
             return None
-        half_width = math.ceil(plan.half_width(draft.people))
-        average = average_people(draft.people, version.domain().project(draft.columns))
+        half_width = math.ceil(_half_width(plan, draft))
         return of_answers(half_width, average, _("An estimated count of average size"))
 
     def rank(self, plan: ResponsePlan) -> tuple[float, ...]:
         return (plan.standard_error,)
+
+
+def _average(draft: Release) -> float:
+    """How many people a value of average size has, by the curator's estimate; 0 where that is not known."""
+    version = draft.domain_version or draft.dataset.current_domain()
+    if not draft.people or not version:
+        return 0.0
+    return average_people(draft.people, version.domain().project(draft.columns))
+
+
+def _half_width(plan: ResponsePlan, draft: Release) -> float:
+    """Of a count of average size, as it will be published: larger counts have wider margins, smaller ones narrower."""
+    return float(plan.half_widths(np.array([_average(draft)]), draft.people or 1)[0])

@@ -53,7 +53,9 @@ class SelectionPlanner(Planner[Selection, SelectionPlan]):
     def error_label(self, draft: Release) -> ErrorLabel:
         title = gettext_lazy("Finds the better of two 95 % of the time if it leads by")
         if draft.parameters.get("question") == Quantile.kind:
-            title = gettext_lazy("Ranks by which a value is told from a worse one with 95 % chance")
+            title = gettext_lazy(
+                "Finds the nearer of two values 95 % of the time if the other is farther off by"
+            )
         return ErrorLabel(title, counted_word(draft.unit.max_rows), sign="")
 
     def error_of(self, plan: SelectionPlan, draft: Release) -> float:

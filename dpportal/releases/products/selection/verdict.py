@@ -53,8 +53,11 @@ def _of_ranks(share: float, column: Attribute | None, counted: str) -> str:
     """How far off the value of a quantile may be, as a share of all ranks and in the unit of its column."""
     if share >= 1:
         return _("Any value may be chosen, however far off: noise outweighs all ranks.")
-    text = _("With 95 %% chance a value is chosen before one that is farther off by %(share)s of all ranks.")
-    return f"{text % {'share': expected_text(share)}} {_in_its_unit(share, column, counted)}".strip()
+    text = _(
+        "Finds the nearer of two values 95 %% of the time if the other is farther off by %(share)s of all %(counted)s."
+    )
+    told = text % {"share": expected_text(share), "counted": counted}
+    return f"{told} {_in_its_unit(share, column, counted)}".strip()
 
 
 def _in_its_unit(share: float, column: Attribute | None, counted: str) -> str:
@@ -68,7 +71,8 @@ def _in_its_unit(share: float, column: Attribute | None, counted: str) -> str:
         return ""
     bin_width = span / column.regular_size
     text = _(
-        "If %(counted)s were spread evenly between the limits of %(column)s, that would be %(far)s there."
+        "If %(counted)s were spread evenly between the limits of %(column)s, that is a distance of %(far)s in "
+        "%(column)s."
     )
     if bin_width > 1:
         text += " " + _("The answer is a bin, which is %(width)s wide on average.")

@@ -58,7 +58,7 @@ class CellNumber(NamedTuple):
 
     style: "people", "whole" (numbers), "share", "points" (of shares), "plus" and "plus-days" (with their signs), "day",
     "spread" and "days" (standard deviations) or "".
-    truth: without noise, NaN where it is not known. places: decimals; None for those that its own margin bears.
+    truth: without noise, NaN where it is not known.
     limits: of a value of people, such as a quantile; of other numbers None.
     """
 
@@ -67,7 +67,6 @@ class CellNumber(NamedTuple):
     upper: float
     style: str = ""
     truth: float = math.nan
-    places: int | None = None
     limits: ClippingLimits | None = None
 
     @property
@@ -132,8 +131,7 @@ class CellNumber(NamedTuple):
 
     @property
     def decimals(self) -> int:
-        if self.places is not None:
-            return self.places
+        """Those that two digits of its own margin bear, wherever it is written: in a sentence, a chart or a table."""
         if self.style in ("people", "whole"):
             return 0
         return decimals_for(max(self.half_width, self.limits.step if self.limits else 0.0))
@@ -190,15 +188,6 @@ def added_up(number: CellNumber, cells: int) -> CellSum:
     """A number that a reader added up of so many."""
     ends = (number.lower, number.upper) if number.is_lopsided else None
     return CellSum(number.value, number.half_width, cells, ends)
-
-
-def aligned(rows: Sequence[Sequence[CellNumber]]) -> list[list[CellNumber]]:
-    """Numbers below each other with the same decimals: as many as the narrowest margin of a column bears."""
-    columns = [
-        max((part.decimals for part in column if part.is_determined), default=0)
-        for column in zip(*rows, strict=True)
-    ]
-    return [[part._replace(places=n) for part, n in zip(row, columns, strict=True)] for row in rows]
 
 
 def range_text(part: CellNumber) -> str:

@@ -21,7 +21,6 @@ from dpportal.releases.products.shared.cells import (
     CellNumber,
     ClippingLimits,
     Pattern,
-    aligned,
     cell_number,
     ends_text,
 )
@@ -150,7 +149,7 @@ class _ColumnBlock:
             for cell in seen
             for row in self.table.shown
         ]
-        texts = iter([COUNT_AND_SHARE.cell(parts) for parts in aligned(numbers)])
+        texts = iter([COUNT_AND_SHARE.cell(parts) for parts in numbers])
         compared = self._compared(seen, "points")
         for cell, further in zip(seen, compared, strict=True):
             share = float(self.own.shares.estimate[self.table.everybody, cell])
@@ -207,8 +206,7 @@ class _ColumnBlock:
         compared: Json | None = None,
     ) -> Json:
         """parts: names of estimates, with the place of a quantile, and how each is written."""
-        numbers = aligned([[self._number(row, *part) for part in parts] for row in self.table.shown])
-        cells = [pattern.cell(own) for own in numbers]
+        cells = [pattern.cell([self._number(row, *part) for part in parts]) for row in self.table.shown]
         return {"label": label, "cells": cells, "is_category": False, "mark": "", **(compared or {})}
 
     def _number(self, row: int, name: str, place: int | None, style: str) -> CellNumber:
@@ -231,7 +229,7 @@ class _ColumnBlock:
         ]
         return [
             {"difference": SINGLE.cell([plain]), "standardised": SINGLE.cell([standardised])}
-            for plain, standardised in aligned(numbers)
+            for plain, standardised in numbers
         ]
 
 

@@ -119,7 +119,7 @@ def test_a_group_that_may_have_nobody_may_have_a_total_of_nothing() -> None:
 
 
 def test_a_column_is_called_as_in_the_title_and_whole_numbers_are_not_said_to_be_rounded() -> None:
-    """“Jahresnote: Deutsch”, of two header lines, is Deutsch in the title, and so in sentence, heading and chart."""
+    """“Jahresnote: Deutsch”, of two header lines, is that in the title, and so in sentence, heading and chart."""
     columns = [
         MeasuredColumn.of(Integer(name, lower=0, upper=10), Fraction(1))
         for name in ("Jahresnote: Deutsch", "Jahresnote: Mathematik")
@@ -127,6 +127,12 @@ def test_a_column_is_called_as_in_the_title_and_whole_numbers_are_not_said_to_be
     plan = BernsteinSums().plan(Domain(()), columns, 1, Loss(Definition.PURE, Fraction(5)), 100)
     exact = exact_sums(plan, np.array([[[100, 500, 3000, 0, 0, 0]]] * 2, dtype=object))
     shown = page(plan, GroupMeans.of(plan, exact))
-    assert [found["column"] for found in shown["finding"]] == ["Deutsch", "Mathematik"]
-    assert [section["name"] for section in shown["columns"]] == ["Deutsch", "Mathematik"]
+    assert [found["column"] for found in shown["finding"]] == [
+        "Jahresnote: Deutsch",
+        "Jahresnote: Mathematik",
+    ]
+    assert [section["name"] for section in shown["columns"]] == [
+        "Jahresnote: Deutsch",
+        "Jahresnote: Mathematik",
+    ]
     assert all(section["is_exact"] for section in shown["columns"])

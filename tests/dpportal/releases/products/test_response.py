@@ -71,10 +71,13 @@ class TestResponse:
             mechanism="randomised-response", amount=Decimal("0.01"), people=300,
         )  # fmt: skip
         plan = drafts.plan_of(draft)[1]
-        assert planner_of(draft).error_of(plan, draft) == pytest.approx(100 * plan.half_width(300) / 300)
+        assert planner_of(draft).error_of(plan, draft) == pytest.approx(
+            100 * plan.half_widths(np.array([100.0]), 300)[0] / 300
+        )
         client.force_login(replaceable.owner)
         review = client.get(reverse("releases:review", args=[draft.pk])).text
-        assert f"±\N{NO-BREAK SPACE}{math.ceil(plan.half_width(300)):,}." in review
+        promised, widest = math.ceil(plan.half_widths(np.array([100.0]), 300)[0]), math.ceil(plan.widest(300))
+        assert f"±\N{NO-BREAK SPACE}{promised:,}." in review and f"more than ± {widest:,}" in review
         assert "take a column of fewer values, or wider bins" in review and "fewer columns" not in review
 
     @pytest.mark.slow

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
+from dpportal.budgets.templatetags.numbers import chance
 from dpportal.publications.verdict import VerdictLevel
 from dpportal.releases.models import Release
 from dpportal.releases.products.selection import verdict
@@ -47,16 +48,16 @@ def test_at_the_cost_that_is_named_it_is_useful_and_at_a_tenth_of_it_is_not(scor
 @pytest.mark.parametrize(
     ("column", "told"),
     [
-        (Integer("age", lower=0, upper=99), "between the limits of age, that would be 5 there."),
+        (Integer("age", lower=0, upper=99), "between the limits of age, that is a distance of 5 in age."),
         (
             Real("rent", lower=0, upper=3000, bins=10),
-            "that would be 150 there. The answer is a bin, which is 300 wide on average.",
+            "that is a distance of 150 in rent. The answer is a bin, which is 300 wide on average.",
         ),
         (
             Date("day", lower=dt.date(2026, 1, 1), upper=dt.date(2026, 7, 19), step="day"),
-            "between the limits of day, that would be 10 days there.",
+            "between the limits of day, that is a distance of 10 days in day.",
         ),
-        (None, "of all ranks."),
+        (None, "of all people."),
     ],
 )
 def test_the_error_of_a_quantile_is_said_in_its_columns_unit(column, told):
@@ -87,7 +88,7 @@ def test_a_quantiles_review_says_its_error_in_years(rich, client):
     draft.save()
     client.force_login(rich.owner)
     review = client.get(reverse("releases:review", args=[draft.pk])).content.decode()
-    assert "spread evenly between the limits of age, that would be" in review
+    assert "spread evenly between the limits of age, that is a distance of" in review
 
 
 def test_a_choice_is_good_within_a_tenth_of_the_best():
@@ -122,3 +123,8 @@ def test_what_chance_chose_is_published_after_a_word_only(rich, client, amount, 
     chance = "the chance of the best choice, or one nearly as good, was"
     assert chance in compare and chance not in publish
     assert ("publish it all the same" in publish) is is_asked
+
+
+def test_no_chance_is_certain():
+    """A float is 1 where the other candidate trails by thousands; noise may choose it all the same."""
+    assert [chance(share) for share in (0.5, 0.9996, 1.0)] == ["50.0 %", "over 99.9 %", "over 99.9 %"]

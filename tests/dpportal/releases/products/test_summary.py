@@ -19,7 +19,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.releases import drafts, results, services
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan, planner_of, presenter_of
-from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, CellNumber, aligned, margin_text
+from dpportal.releases.products.shared.cells import COUNT_AND_SHARE, SINGLE, CellNumber, margin_text
 from dpportal.releases.products.summary.form import usual_columns
 from dpportal.releases.templatetags.summary_cells import shown_cell
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer
@@ -341,8 +341,8 @@ def test_ends_are_rounded_outwards() -> None:
     assert margin_text(CellNumber(40.0, 40.0, 41.0, "whole")) == "[40 to 41]"
 
 
-def test_numbers_below_each_other_have_as_many_decimals_as_the_narrowest_margin_bears() -> None:
-    numbers = (37.123, 36.0, 38.2), (38.5712, 38.5, 38.64), (np.nan,) * 3
-    rows = aligned([[CellNumber(*each)] for each in numbers])
-    shown = [SINGLE.cell(row) for row in rows]
-    assert [cell["text"] for cell in shown] == ["37.123 ± 1.123", "38.571 ± 0.072", ""]
+def test_a_number_has_the_digits_that_its_own_margin_bears_whatever_stands_below_it() -> None:
+    numbers = (47.442, 46.0, 48.886), (38.5712, 38.5, 38.64), (np.nan,) * 3
+    shown = [SINGLE.cell([CellNumber(*each)]) for each in numbers]
+    assert [cell["text"] for cell in shown] == ["47.4 ± 1.5", "38.571 ± 0.072", ""]
+    assert SINGLE.cell([CellNumber(30.0, 1.0, 65.575)])["text"] == "30 [1 to 66]"

@@ -125,7 +125,7 @@ def test_an_error_that_no_cost_reaches_is_said_so(desk: Client, dataset) -> None
 @pytest.mark.slow
 def test_the_error_of_a_quantile_is_one_of_ranks(desk: Client, dataset) -> None:
     for question, label in (
-        ("quantile", "Ranks by which a value is told from a worse one"),
+        ("quantile", "Finds the nearer of two values 95"),
         ("most-common-value", "Finds the better of two"),
     ):
         draft = drafted(dataset, "selection", ["age"], {"question": question, "level": "1/2"})

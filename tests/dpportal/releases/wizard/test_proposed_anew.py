@@ -33,7 +33,7 @@ def draft(dataset) -> Release:
     """A draft of which nobody chose a cost yet, useful at a tenth of ε 1 once the search has ended."""
     draft = draft_of(dataset, WORKLOAD, ["age"], mechanism="")
     workload = drafts.offers(draft, TENTH)[0].plan.workload
-    draft.amount, draft.people = None, round(10 * BETWEEN * workload.cells / workload.even_root_mean())
+    draft.amount, draft.people = None, round(3 * BETWEEN * workload.cells / workload.even_sizes[1])
     draft.save()
     return draft
 

@@ -59,7 +59,10 @@ def test_names_of_columns_are_read_aloud():
     )
     plan = LaplaceHistogram().plan(domain, {}, Loss(Definition.PURE, Fraction(1)))
     counts = np.full(20, 10)
-    assert page(plan, Result(raw=counts, counts=counts), None)["finding"]["columns"] == "sex and birth year"
+    assert (
+        page(plan, Result(raw=counts, counts=counts), None)["finding"]["columns"]
+        == "Person: sex and birth year"
+    )
 
 
 def test_two_are_named_of_which_one_is_certainly_the_largest():

@@ -24,7 +24,10 @@ from mechanisms.matrix.workload.text import read_workload
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
+from mechanisms.verify.quantities import Quantities
+from mechanisms.verify.sentences import placed
 from tests.dpportal import building
+from tests.dpportal.markup import folded
 from tests.dpportal.releases.products.building import files, page_of
 from tests.dpportal.releases.products.queries.building import draft_of, finished
 from tests.dpportal.releases.products.test_verified import downloaded
@@ -166,3 +169,17 @@ def test_the_charts_of_a_bundle_are_verified_with_their_numbers(rich, tmp_path, 
     found = verify(Bundle.read(downloaded(release, tmp_path)))
     assert [str(each) for each in found if each.state not in (State.HOLDS, State.STATED)] == []
     assert b"The colour of 2021" in files(release)["report.html"]
+
+
+@pytest.mark.slow
+def test_the_number_of_all_in_the_first_sentence_is_verified(rich, tmp_path) -> None:
+    """Any other answer in its place is found, even a larger one: noise may lift one above all together."""
+    release = finished(draft_of(rich, 'ranges("age")', ["age"], "0.1", "identity-strategy"))
+    bundle = Bundle.read(downloaded(release, tmp_path))
+    quantities = Quantities(bundle)
+    answers = quantities.column("answers answer")
+    everybody, others = round(answers[9]), {round(answer) for answer in answers} - {round(answers[9])}
+    for number, is_own in ((everybody, True), (max(others, key=abs), False)):
+        known = placed(f"All together: {abs(number):,} ± 7", quantities)
+        assert known[len("All together: ")] is is_own
+    assert f"All together: <strong>{everybody:,}</strong>" in folded(bundle.content("report.html").decode())
