@@ -75,9 +75,7 @@ class GuessableValidator:
         ):
             # What to take instead stands beside the field, as its help.
             raise ValidationError(
-                _(
-                    "Others would guess this too soon. Take four words that have nothing to do with each other."
-                ),
+                _("Others would guess this too soon. Take one that nobody would think of."),
                 code="password_guessable",
             )
 

@@ -73,6 +73,7 @@ TWINS = {
     "datasets:missing_words": "change_reading",
     "datasets:sheet": "change_reading",
     "datasets:encoding": "change_reading",
+    "datasets:header": "change_reading",
     "datasets:edit": "rename",
     "datasets:description": "describe",
     "datasets:share": "share",

@@ -72,7 +72,7 @@ def test_an_erasure_is_remembered_whose_folder_alone_was_made(dataset, look):
     file.unlink()
     assert dataset.pk in erasure_journal.known_ids()
     look()
-    assert erasure_journal.receipt_of(dataset.pk) == receipts.of(dataset.pk).document
+    assert erasure_journal.receipt_of(dataset.pk) == receipts.receipt_of(dataset.pk).document
 
 
 def test_erasing_does_not_wait_for_the_memory(dataset):
