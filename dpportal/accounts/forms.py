@@ -16,6 +16,7 @@ from dpportal.accounts import mailing
 from dpportal.accounts.addresses import client_network
 from dpportal.accounts.models import Passkey, Role, User
 from dpportal.accounts.origins import settled_origin
+from dpportal.accounts.password_strength import GUESSABLE
 
 
 class SignInForm(AuthenticationForm):
@@ -103,6 +104,11 @@ class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg] # generic for 
 
     def validate_password_for_user(self, user: User, *_names: str, **_others: Any) -> None:
         super().validate_password_for_user(user, "new_password1")
+        for error in self.errors.get("new_password1", forms.utils.ErrorList()).as_data():
+            if error.code == GUESSABLE:
+                error.message = _(
+                    "Others would guess this too soon. Take another, as it says over the field."
+                )
 
 
 class PasswordForm(NewPasswordForm, PasswordChangeForm):

@@ -36,6 +36,8 @@ OFFICE_WORDS = {
 }
 # More than ten thousand million guesses.
 LEAST_SCORE = 4
+# Of this refusal among others.
+GUESSABLE = "password_guessable"
 # A longer password is not looked at: zxcvbn's time grows with the square of its length.
 LOOKED_AT = 72
 # One word may stand alone if it is as long as several.
@@ -73,11 +75,8 @@ class GuessableValidator:
         if plain or any(
             zxcvbn(form, user_inputs=sorted(known))["score"] < LEAST_SCORE for form in {rest, _joined(rest)}
         ):
-            # What to take instead stands beside the field, as its help.
-            raise ValidationError(
-                _("Others would guess this too soon. Take one that nobody would think of."),
-                code="password_guessable",
-            )
+            text = _("Others would guess this too soon. %(help)s")
+            raise ValidationError(text % {"help": self.get_help_text()}, code=GUESSABLE)
 
     def get_help_text(self) -> str:
         return _(

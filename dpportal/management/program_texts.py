@@ -35,8 +35,8 @@ FOR_PROGRAMMERS = {
 OF_LIBRARY_PROGRAMMERS = (
     "advice", "disclosure.py", "histogram/unevenness.py", "matrix/optimise", "matrix/query_columns.py", "noise",
     "registry.py", "summary/statistics.py", "tabular", "verify/expected.py", "verify/headings.py",
-    "verify/page_tables.py", "verify/printed_cell.py", "verify/printed_table.py", "verify/quantities.py", "verify/sentences.py",
-    "verify/translated.py",
+    "verify/page_tables.py", "verify/printed_cell.py", "verify/printed_table.py", "verify/quantities.py",
+    "verify/sentences.py", "verify/translated.py",
 )  # fmt: skip
 # Rooms of commands, of queries, and of what only programs read.
 OF_PROGRAMS = (

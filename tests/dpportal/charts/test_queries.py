@@ -156,7 +156,7 @@ def test_labels_are_never_markup() -> None:
 def test_a_map_of_ranges_has_a_drawing_for_a_phone_with_both_its_axes() -> None:
     spans = np.array([(a, b) for a in range(74) for b in range(a + 1, 75)])
     answers = np.ones(len(spans))
-    figure = ranges_figure([str(17 + cell) for cell in range(74)], spans, answers, answers)
+    figure = ranges_figure([str(17 + cell) for cell in range(74)], spans, answers, answers, column="age")
     narrow = for_screens(figure.json)["narrow"]
     axes = {figure.json["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")}
     assert narrow["width"] <= 390 and axes <= {text["text"] for text in narrow["texts"]}
@@ -164,5 +164,5 @@ def test_a_map_of_ranges_has_a_drawing_for_a_phone_with_both_its_axes() -> None:
 
 def test_a_map_with_long_names_is_moved_sideways_on_a_phone() -> None:
     names = [f"Metropolitan area {cell}" for cell in range(3)]
-    figure = ranges_figure(names, np.array([(0, 1), (1, 3)]), np.ones(2), np.ones(2))
+    figure = ranges_figure(names, np.array([(0, 1), (1, 3)]), np.ones(2), np.ones(2), column="age")
     assert "narrow" not in for_screens(figure.json)

@@ -66,7 +66,7 @@ def test_columns_are_called_as_on_the_other_pages_of_the_draft():
         Integer("Person: yob", lower=1, upper=3, title="Year of birth"),
     )
     shown = choices.cells(Domain(columns), ["Person: sex_code", "Person: yob"], None)["chosen"]
-    assert shown == ["sex code", "Year of birth"]
+    assert shown == ["Person: sex code", "Year of birth"]
 
 
 def test_the_cost_that_would_do_makes_it_useful():
