@@ -123,9 +123,11 @@ class Watch:
             changed = {part for part, value in now.items() if before and value != before.get(part)}
             imprints.note_state(self.kind, str(key), now, changed if before else None)
 
-    def is_written(self, row: models.Model) -> bool:
-        """Whether a row's own fields are, as they are in memory, what its newest line says."""
-        return imprints.says(self.kind, str(row.pk), {name: getattr(row, name) for name in self.columns})
+    def is_written(self, row: models.Model, names: Collection[str] = ()) -> bool:
+        """Whether a row's own fields, or those of these names, are as they are in memory what its newest line says."""
+        return imprints.says(
+            self.kind, str(row.pk), {name: getattr(row, name) for name in names or self.columns}
+        )
 
 
 _watches: dict[type[models.Model], Watch] = {}
@@ -198,8 +200,17 @@ def written(rows: models.QuerySet[M], key: object) -> M:
 def require_written(*rows: models.Model) -> None:
     """Raise ForgedRowError unless rows that were read are, as they are in memory, what the portal wrote."""
     for row in rows:
-        if not _watches[type(row)].is_written(row):
-            raise ForgedRowError(f"{row._meta.model_name} {row.pk}")
+        _require(row)
+
+
+def require_field(row: models.Model, name: str) -> None:
+    """The same of one field, by which something is told."""
+    _require(row, name)
+
+
+def _require(row: models.Model, *names: str) -> None:
+    if not _watches[type(row)].is_written(row, names):
+        raise ForgedRowError(f"{row._meta.model_name} {row.pk}")
 
 
 def read_again(read: Callable[[], T]) -> T:

@@ -8,7 +8,7 @@ from dpportal.budgets.confirmed import require_confirmed
 from dpportal.history import watched
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan
-from dpportal.value_choices.disclosure import described_rows
+from dpportal.value_choices.disclosure import require_texts
 
 _ROWS = Release.objects.select_related("dataset", "domain_version", "charge__budget", "created_by")
 
@@ -28,7 +28,7 @@ def described_release(release_id: UUID) -> Release:
 
     def read() -> Release:
         release = _confirmed(release_id)
-        watched.require_written(*described_rows(release))
+        require_texts(release)
         return release
 
     return watched.read_again(read)

@@ -29,7 +29,7 @@ from dpportal.publications.written_files import TextDigests, WrittenFiles
 from dpportal.streams import bundle, file_imprints, period_imprints
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from dpportal.streams.series import Series, published
-from dpportal.value_choices.disclosure import described_rows
+from dpportal.value_choices.disclosure import require_texts
 
 FOLDER = "streams"
 # Files that stand first on the public page; the others are unfolded.
@@ -170,7 +170,8 @@ def _write(stream_id: UUID, claim: Claim) -> None:
 def _as_published(stream_id: UUID) -> tuple[Stream, Series | None]:
     """A stream and its series, whatever the database says meanwhile. Raises ForgedRowError."""
     stream = Stream.objects.select_related(*SAID_OF, "dataset__owner").get(pk=stream_id)
-    watched.require_written(stream, *described_rows(stream))
+    watched.require_written(stream)
+    require_texts(stream)
     require_confirmed(stream, stream.plan.loss)
     series = published(stream)
     if series is not None:

@@ -9,13 +9,14 @@ from fractions import Fraction
 from typing import TypeVar
 from uuid import UUID
 
-from django.db.models import Model, QuerySet, prefetch_related_objects
+from django.db.models import QuerySet, prefetch_related_objects
 from django.utils.translation import gettext as _
 
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget
 from dpportal.datasets.models import DomainVersion, PublicDescription
+from dpportal.history import watched
 from dpportal.platform.json_types import Json
 from dpportal.publications.statement import epsilon_delta_text
 from dpportal.value_choices.models import ValueChoice
@@ -26,11 +27,15 @@ from mechanisms.domain import Domain
 P = TypeVar("P", bound=ChargedPublication)
 
 
-def described_rows(publication: ChargedPublication) -> list[Model]:
-    """What else files of a publication tell of: its dataset with its description, its curator, and chosen values."""
-    dataset = publication.dataset
-    described = PublicDescription.objects.filter(dataset=dataset, shown=True)
-    return [dataset, publication.created_by, *described, *PublishedLoss.of(publication).choices]
+def require_texts(publication: ChargedPublication) -> None:
+    """Raise ForgedRowError unless all else that files of a publication tell of is what the portal wrote.
+
+    The names of dataset and curator, the dataset's description, and chosen values.
+    """
+    watched.require_field(publication.dataset, "name")
+    watched.require_field(publication.created_by, "display_name")
+    described = PublicDescription.objects.filter(dataset=publication.dataset, shown=True)
+    watched.require_written(*described, *PublishedLoss.of(publication).choices)
 
 
 @dataclass(frozen=True)
