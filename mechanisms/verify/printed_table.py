@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
 from itertools import zip_longest
@@ -110,6 +111,11 @@ def _letters(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
+def _as_in_latex(text: str) -> str:
+    """Without the names of commands, and without signs that are commands there; raised digits as digits."""
+    return re.sub(r"\\[a-zA-Z]+|[ερδ]", " ", unicodedata.normalize("NFKC", text))
+
+
 def _strange_in(cell: str, lines: pd.DataFrame, ends: CellEnds | None = None) -> list[str]:
     """By the places of its numbers; where its form is not known, those that are nowhere in these lines."""
     parts = _ends(lines)
@@ -199,6 +205,7 @@ def _is_same(own: str, shown: str) -> bool:
 
 def _is_same_in_latex(own: str, shown: str) -> bool:
     """Its letters and numbers: signs are written otherwise there."""
+    own, shown = _as_in_latex(own), _as_in_latex(shown)
     return (_letters(own), _numbers([own])) == (_letters(shown), _numbers([shown]))
 
 

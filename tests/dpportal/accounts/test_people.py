@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
 from django.core import mail
 from django.core.management import call_command
 from django.test import Client
@@ -254,7 +255,7 @@ def test_the_history_of_a_person_is_the_portal_s_own(office, administrator, cura
     """Django's log is bound by nothing: whoever has the database alone writes into it what they like."""
     LogEntry.objects.create(
         user=administrator,
-        content_type_id=1,
+        content_type=ContentType.objects.get_for_model(User),
         object_id=str(curator.pk),
         action_flag=2,
         change_message="FORGED",

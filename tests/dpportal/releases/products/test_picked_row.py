@@ -65,12 +65,12 @@ def test_finding_table_and_report_say_so(release, client):
 
 @pytest.mark.slow
 def test_no_group_of_drawn_rows_is_called_the_largest(drawn, client, tmp_path):
-    """Of drawn rows most are of one colour; of people as many may have a row of another."""
+    """Of drawn rows most are of one colour; of people as many may have a row of another. Drawn alike, none is."""
     made = finished(drawn, "histogram", ["colour"], "50", "laplace-histogram")
     services.publish(made, made.dataset.owner)
     page = " ".join(page_of(client, made).split())
     assert "The largest group, " not in page and "he largest group is " not in page
-    assert "he largest group of drawn rows" in page
+    assert "he largest group of drawn rows" in page or "No group is certainly the largest" in page
     path = downloaded(made, tmp_path)
     assert [str(found) for found in verify(Bundle.read(path)) if found.state is State.FAILED] == []
 
