@@ -15,7 +15,7 @@ from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import frozen_declarations
 from dpportal.datasets.models import DomainVersion
-from dpportal.history import chain
+from dpportal.history import chain, watched
 from dpportal.history.imprints import ForgedRowError
 from dpportal.platform.json_digest import json_digest
 from mechanisms.accounting import Loss
@@ -45,6 +45,7 @@ def require_confirmed(publication: ChargedPublication, loss: Loss) -> None:
 def require_paid(charge: LedgerEntry, version: DomainVersion, loss: Loss) -> None:
     """The same of a charge and a declaration."""
     frozen_declarations.require_written(version)
+    watched.require_written(charge.budget)
     is_paid = (Fraction(charge.amount), Fraction(charge.delta), charge.budget.definition) == (
         loss.amount,
         loss.delta,

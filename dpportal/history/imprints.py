@@ -69,17 +69,24 @@ class ForgedRowError(Exception):
         super().__init__(text % {"thing": thing})
 
 
-def note(kind: ImprintKind, subjects: Collection[str], parts: Collection[str] | None = None) -> None:
+def note(
+    kind: ImprintKind,
+    subjects: Collection[str],
+    parts: Collection[str] | None = None,
+    known: StoredState | None = None,
+) -> None:
     """Write a line for each of these things that is not what its newest line says, in the same transaction.
 
     parts: those that were written just now, or None for all. Of the others a line says what the one before it said: who
-    writes one part makes nothing true of what somebody else changed past the portal.
+    writes one part makes nothing true of what somebody else changed past the portal. known: what was written, where
+    that is in memory: a line never says of it what a trigger of somebody's made of it on its way.
     """
     names = list(subjects)
     with transaction.atomic():
         for begin in range(0, len(names), BATCH):
             batch = names[begin : begin + BATCH]
-            _write(kind, batch, dict(kind.states(batch)), parts)
+            states = {subject: {**state, **(known or {})} for subject, state in kind.states(batch)}
+            _write(kind, batch, states, parts)
 
 
 def note_state(
@@ -167,6 +174,12 @@ def says(kind: ImprintKind, subject: str, state: StoredState) -> bool:
     """Whether the newest line of a thing says this of it, of the parts that are given."""
     newest = newest_of(kind, [subject]).get(subject, {})
     return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
+
+
+def subjects_with(kind: ImprintKind, part: str, value: object) -> set[str]:
+    """The things of which the newest lines say this."""
+    lines = newest_of(kind).items()
+    return {name for name, line in lines if line.get(part) == _digest(kind.name, name, part, value)}
 
 
 def differences() -> Iterator[str]:

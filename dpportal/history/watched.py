@@ -107,10 +107,24 @@ class Watch:
         read = {self.forgettable.part(name) for name in self.forgettable.fields if name in names}
         return columns | read | {field.name for field in self.sets if field.name in names}
 
-    def note(self, keys: Collection[object], names: Collection[str] | None = None) -> None:
-        """names: of the fields that were written; None for all, of rows that are new or gone."""
+    def note(
+        self,
+        keys: Collection[object],
+        names: Collection[str] | None = None,
+        written: Mapping[str, object] | None = None,
+    ) -> None:
+        """names: of the fields that were written; None for all, of rows that are new or gone. written: their values."""
         parts = None if names is None else self.parts_of(names)
-        imprints.note(self.kind, [str(key) for key in keys], parts)
+        imprints.note(self.kind, [str(key) for key in keys], parts, self._known(written or {}))
+
+    def _known(self, written: Mapping[str, object]) -> StoredState:
+        """Values of JSON as a database gives them back: a plan is by what noise is drawn, and no other may be noted."""
+        fields = (self.model._meta.get_field(name) for name in {*written} & {*self.columns})
+        return {
+            field.name: json.loads(json.dumps(written[field.name], cls=field.encoder))
+            for field in fields
+            if isinstance(field, models.JSONField) and not hasattr(written[field.name], "resolve_expression")
+        }
 
     def state_of(self, key: object) -> StoredState | None:
         """What a row is; None where there is none, or none that is noted."""
@@ -172,11 +186,11 @@ def _saved(
     if raw:
         return
     if created:
-        watch.note([instance.pk])
+        watch.note([instance.pk], None, vars(instance))
     elif update_fields is None:
         watch.note_changes(instance.pk, before)
     elif watch.names & update_fields:
-        watch.note([instance.pk], update_fields)
+        watch.note([instance.pk], update_fields, {name: vars(instance).get(name) for name in update_fields})
 
 
 def _deleted(sender: type[models.Model], instance: models.Model, **_: object) -> None:
@@ -201,6 +215,16 @@ def require_written(*rows: models.Model) -> None:
     """Raise ForgedRowError unless rows that were read are, as they are in memory, what the portal wrote."""
     for row in rows:
         _require(row)
+
+
+def require_all(
+    rows: Collection[models.Model], model: type[models.Model], column: str, value: object
+) -> None:
+    """The same of all rows that have this value in a column: none that the portal wrote may be missing."""
+    lines = imprints.subjects_with(_watches[model].kind, column, value)
+    if missing := lines - {str(row.pk) for row in rows}:
+        raise ForgedRowError(f"{model._meta.model_name} {min(missing)}")
+    require_written(*rows)
 
 
 def require_field(row: models.Model, name: str) -> None:
@@ -254,7 +278,7 @@ class WatchedQuerySet(models.QuerySet[M]):
             keys = list(self.values_list("pk", flat=True))
             changed = super().update(**values)
             if changed:
-                watch.note(keys, values)
+                watch.note(keys, values, values)
         return changed
 
     update.alters_data = True  # type: ignore[attr-defined]

@@ -81,17 +81,19 @@ def _measurement(release: Release, folder: Path) -> BundleFile:
 
 def filled_columns(release: Release) -> list[str]:
     """The released columns whose domain was taken from the data."""
-    filled = release.declaration.attributes.filter(filled_from_data=True, column__in=release.columns)
-    return list(filled.values_list("column", flat=True))
+    attributes = release.declaration.attributes.all()
+    return [each.column for each in attributes if each.filled_from_data and each.column in release.columns]
 
 
 def chosen_columns(release: Release) -> list[str]:
     """The columns that the release reads whose values were chosen privately, and not taken from the data before."""
     choices = PublishedLoss.of(release).choices
-    own = release.declaration.attributes.filter(
-        filled_from_data=False, column__in={each.column for each in choices}
-    )
-    declared = {each.column: each.declared() for each in own}
+    columns = {each.column for each in choices}
+    declared = {
+        each.column: each.declared()
+        for each in release.declaration.attributes.all()
+        if not each.filled_from_data and each.column in columns
+    }
     return sorted(
         {each.column for each in choices if each.column in declared and each.declares(declared[each.column])}
     )

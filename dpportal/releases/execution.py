@@ -262,6 +262,7 @@ def finish(release_id: UUID, claim: Claim) -> None:
     if release.dataset.has_records:
         _try_comparison(reconstructed)
     beside = file_imprints.loose_files(release)
+    described_release(release_id)  # whoever changed rows for the time of this may not have put all back
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()

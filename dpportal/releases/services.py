@@ -75,7 +75,8 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
     require_writable(ReleaseError, plan, version.declared())
     datasets.require_ready(release.dataset, ReleaseError)
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
-    if not taken.update(state=Release.State.REQUESTED, requested_at=database_now()):
+    # Whatever the draft's row has for a plan: its first line in the history says that there is none yet.
+    if not taken.update(state=Release.State.REQUESTED, requested_at=database_now(), plan_json=None):
         return False
     datasets.freeze_parse_options(release.dataset)
     if not Dataset.objects.get(pk=release.dataset_id).has_records:

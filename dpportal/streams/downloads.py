@@ -159,6 +159,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
         with storage.scratch_folder() as folder:
             written = bundle.write(stream, series, folder)
             files = store(partial(SeriesFile, stream=stream), written, folder_of(stream.pk))
+    watched.read_again(lambda: _as_published(stream_id))
     with transaction.atomic():
         claim.write(periods=int(series.periods[-1]) if series else 0, texts_at=at, **said._asdict())
         stream.files.filter(replaced_at=None).update(replaced_at=Now())

@@ -107,7 +107,8 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     datasets.require_ready(stream.dataset, StreamError)
     _version, counted = drafts.counted_of(stream)
     taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
-    if not taken.update(state=Stream.State.OPENING, requested_at=database_now()):
+    # Whatever the draft's row has for a plan: its first line in the history says that there is none yet.
+    if not taken.update(state=Stream.State.OPENING, requested_at=database_now(), plan_json=None):
         return False
     # Asked after the stream's row was written: erasing, which locks that row, is then either over or waits.
     if not Dataset.objects.get(pk=stream.dataset_id).takes_streams:

@@ -35,7 +35,9 @@ def require_texts(publication: ChargedPublication) -> None:
     watched.require_field(publication.dataset, "name")
     watched.require_field(publication.created_by, "display_name")
     described = PublicDescription.objects.filter(dataset=publication.dataset, shown=True)
-    watched.require_written(*described, *PublishedLoss.of(publication).choices)
+    watched.require_written(*described)
+    choices = list(ValueChoice.objects.filter(dataset=publication.dataset))
+    watched.require_all(choices, ValueChoice, "dataset_id", publication.dataset.pk)
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ def _own_rows(printed: pd.DataFrame, summary: pd.DataFrame, plan: SummaryPlan) -
     for _place, line in printed.iterrows():
         column, row, *cells = map(str, line)
         if column != before:
-            yield [names.get(column, column), *[""] * len(cells)]
+            yield [names.get(as_shown(column), as_shown(column)), *[""] * len(cells)]
             before = column
         yield [as_shown(row), *cells]
 

@@ -10,7 +10,9 @@ from django.db import models
 
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets.models import AttributeDeclaration, Dataset
+from dpportal.history import imprints
 from dpportal.history.imprints import ForgedRowError
+from dpportal.history.models import Imprint
 from dpportal.jobs.claims import JobState
 from dpportal.operations import verification
 from dpportal.releases import tasks
@@ -97,7 +99,7 @@ def test_a_plan_that_is_changed_on_its_way_into_the_database_is_refused(draft, m
     update = models.QuerySet.update
 
     def changing(rows, **values):
-        if "plan_json" in values:
+        if values.get("plan_json"):
             values["plan_json"] = nearly_no_noise(values["plan_json"])
         return update(rows, **values)
 
@@ -106,6 +108,44 @@ def test_a_plan_that_is_changed_on_its_way_into_the_database_is_refused(draft, m
         building.confirm(draft)
     monkeypatch.undo()
     assert Release.objects.get(pk=draft.pk).state == Release.State.DRAFT
+
+
+def test_the_history_has_no_digest_of_a_plan_that_nobody_confirmed(draft, monkeypatch):
+    """A trigger that gives the draft's row another plan for one statement would have the portal's key made of it."""
+    forged_plan, update, kept = {"noise": {"scale": "1/1000"}}, models.QuerySet.update, []
+
+    def triggered(rows, **values):
+        changed = update(rows, **values)
+        if rows.model is Release and "requested_at" in values:
+            update(Release._base_manager.filter(pk=draft.pk), plan_json=forged_plan)
+            kept.append(True)
+        return changed
+
+    monkeypatch.setattr(models.QuerySet, "update", triggered)
+    building.confirm(draft)
+    monkeypatch.undo()
+    kind, key = imprints.kinds["release"], str(draft.pk)
+    digest = imprints.digests_of(kind, key, {"plan_json": forged_plan}, {})["plan_json"]
+    lines = Imprint.objects.filter(kind="release", subject=key)
+    assert kept and lines.count() > 1 and digest not in [line.digests["plan_json"] for line in lines]
+
+
+def test_no_file_leaves_out_a_choice_that_was_hidden_meanwhile(dataset):
+    choice = building.requested_values(dataset)
+    CHOICES.run(choice.pk)
+    dataset.refresh_from_db()
+    release = building.requested_release(dataset)
+    RELEASES.run(release.pk)
+    choice = ValueChoice.objects.get()
+    for values in ({"measured_at": None}, {"dataset_id": building.stored_dataset(dataset.owner, "Other").pk}):
+        with forged(choice, **values), pytest.raises(ForgedRowError, match="valuechoice"):
+            described_release(release.pk)
+    assert described_release(release.pk) == release
+
+
+def test_no_file_names_other_people_as_protected(ready):
+    with forged(ready.charge.budget, unit_column="age"), pytest.raises(ForgedRowError, match="budget"):
+        described_release(ready.pk)
 
 
 def test_no_period_is_drawn_by_a_plan_that_was_changed_meanwhile(dataset):
