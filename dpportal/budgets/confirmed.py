@@ -14,11 +14,14 @@ from dpportal.budgets import ledger_lines
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import frozen_declarations
-from dpportal.datasets.models import DomainVersion
+from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history import chain, watched
 from dpportal.history.imprints import ForgedRowError
 from dpportal.platform.json_digest import json_digest
 from mechanisms.accounting import Loss
+
+# Fields of a dataset that say which rows are counted, and how they are read.
+TABLE = ("table", "source_id", "relations", "options")
 
 
 def require_stored(
@@ -39,11 +42,12 @@ def require_confirmed(publication: ChargedPublication, loss: Loss) -> None:
     publication: as `watched.written` gave it. loss: of the plan that it holds.
     """
     assert publication.domain_version is not None and publication.charge is not None
-    require_paid(publication.charge, publication.domain_version, loss)
+    require_paid(publication.charge, publication.domain_version, publication.dataset, loss)
 
 
-def require_paid(charge: LedgerEntry, version: DomainVersion, loss: Loss) -> None:
-    """The same of a charge and a declaration."""
+def require_paid(charge: LedgerEntry, version: DomainVersion, dataset: Dataset, loss: Loss) -> None:
+    """The same of a charge, a declaration and the dataset whose table is read: another's is not paid by this charge."""
+    watched.require_fields(dataset, *TABLE)
     frozen_declarations.require_written(version)
     watched.require_written(charge.budget)
     is_paid = (Fraction(charge.amount), Fraction(charge.delta), charge.budget.definition) == (

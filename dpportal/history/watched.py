@@ -227,9 +227,9 @@ def require_all(
     require_written(*rows)
 
 
-def require_field(row: models.Model, name: str) -> None:
-    """The same of one field, by which something is told."""
-    _require(row, name)
+def require_fields(row: models.Model, *names: str) -> None:
+    """The same of some fields, by which something is told or read."""
+    _require(row, *names)
 
 
 def _require(row: models.Model, *names: str) -> None:

@@ -30,14 +30,16 @@ P = TypeVar("P", bound=ChargedPublication)
 def require_texts(publication: ChargedPublication) -> None:
     """Raise ForgedRowError unless all else that files of a publication tell of is what the portal wrote.
 
-    The names of dataset and curator, the dataset's description, and chosen values.
+    The names of dataset and curator, the dataset's description, chosen values, and all accounts of the same people.
     """
-    watched.require_field(publication.dataset, "name")
-    watched.require_field(publication.created_by, "display_name")
+    watched.require_fields(publication.dataset, "name")
+    watched.require_fields(publication.created_by, "display_name")
     described = PublicDescription.objects.filter(dataset=publication.dataset, shown=True)
     watched.require_written(*described)
     choices = list(ValueChoice.objects.filter(dataset=publication.dataset))
     watched.require_all(choices, ValueChoice, "dataset_id", publication.dataset.pk)
+    for dataset in publication.dataset.bound_together:
+        watched.require_all(list(Budget.objects.filter(dataset=dataset)), Budget, "dataset_id", dataset.pk)
 
 
 @dataclass(frozen=True)

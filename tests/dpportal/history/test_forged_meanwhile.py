@@ -143,6 +143,19 @@ def test_no_file_leaves_out_a_choice_that_was_hidden_meanwhile(dataset):
     assert described_release(release.pk) == release
 
 
+def test_no_table_of_another_dataset_is_counted_meanwhile(requested, other_curator):
+    other = building.stored_dataset(other_curator)
+    with forged(requested.dataset, table=other.table):
+        assert WORDS in failure_of(requested)
+    assert not Release.objects.get(pk=requested.pk).measurement
+
+
+def test_no_account_of_the_same_people_is_left_out(ready, dataset):
+    other = building.stored_dataset(dataset.owner, "Other")
+    with forged(ready.charge.budget, dataset_id=other.pk), pytest.raises(ForgedRowError, match="budget"):
+        described_release(ready.pk)
+
+
 def test_no_file_names_other_people_as_protected(ready):
     with forged(ready.charge.budget, unit_column="age"), pytest.raises(ForgedRowError, match="budget"):
         described_release(ready.pk)

@@ -94,9 +94,11 @@ def test_a_claim_that_is_no_text_gives_no_role(client, provider, groups):
     assert not User.objects.exists() and not is_in(client)
 
 
-@pytest.mark.parametrize("name", ["CURATOR", "\uff43\uff55\uff52\uff41\uff54\uff4f\uff52", "\u0441urator"])
+@pytest.mark.parametrize(
+    "name", ["CURATOR", "\uff43\uff55\uff52\uff41\uff54\uff4f\uff52", "\u0441urator", "curator\u3164"]
+)
 def test_a_name_that_people_take_for_another_s_is_refused(client, provider, curator, name):
-    """Capitals, wide letters, and a letter of another alphabet."""
+    """Capitals, wide letters, a letter of another alphabet, and one that nobody sees."""
     knows(provider, "n3", {**CURATOR, "preferred_username": name})
     assert "is no name here" in sign_in(client, "n3").text
     assert User.objects.get() == curator and not is_in(client)
