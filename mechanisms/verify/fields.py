@@ -231,8 +231,10 @@ def _fault_of_columns(bundle: Bundle, planned: Planned) -> str:
         attributes = {a.name: a for a in (*plan.groups.attributes, *measured)}
     else:
         return ""
-    if not stated and "codebook.csv" not in bundle.entries:
-        return ""
+    if "codebook.csv" not in bundle.entries:  # where names for readers stand alone
+        titled = {a.name: a.shown_name for a in attributes.values() if a.shown_name != a.name}
+        same = [{"column": each, "title": titled.get(each)} for each in titled]
+        return "" if sorted(stated, key=str) == sorted(same, key=str) else "it calls columns otherwise"
     columns = [each["column"] for each in stated]
     if sorted(columns) != sorted(attributes):
         return "it has other columns"

@@ -65,7 +65,7 @@ def strange_cells(printed: pd.DataFrame, summary: pd.DataFrame, plan: SummaryPla
     named[-2:] = _DIFFERENCES if printed.columns[-1] == _DIFFERENCES[1] else named[-2:]
     count, strange = 0, [str(own) for own in printed.columns if own not in named]
     for _place, line in printed.iterrows():
-        column, row = names.get(str(line["column"]), ""), str(line["row"])
+        column, row = names.get(as_shown(str(line["column"])), ""), str(line["row"])
         for head, called in _groups(printed, summary):
             own = _lines(summary, column, row, called, bounds)
             numbers = _NUMBER.findall(str(line[head]))
