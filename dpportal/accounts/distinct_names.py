@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
-from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 # Letters of Korean that fill a place and show nothing.
@@ -13,19 +13,20 @@ FILLERS = set("\u115f\u1160\u3164\uffa0")
 ALPHABETS = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"}
 
 
-def as_seen(name: str) -> str:
+def confusion(name: str, others: Iterable[str]) -> str:
+    """Why people could take a name for another's; empty if they could not. others: the names of all others."""
+    if FILLERS & set(name):
+        return _("Use letters, digits, spaces and visible signs only.")
+    first_words = {unicodedata.name(sign, "").partition(" ")[0] for sign in _as_seen(name) if sign.isalpha()}
+    if len(first_words & ALPHABETS) > 1:
+        return _(
+            "The letters of this name are of several alphabets, so it may look like another. Use letters of one."
+        )
+    if _as_seen(name) in map(_as_seen, others):
+        return _("Somebody has this name, or one that differs in capitals alone. Choose another.")
+    return ""
+
+
+def _as_seen(name: str) -> str:
     """What two names that only differ in capitals or widths have in common."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-
-
-def check_alphabet(name: str) -> None:
-    """Raise ValidationError for letters of several alphabets that look alike, and for letters that nobody sees."""
-    if FILLERS & set(name):
-        raise ValidationError(_("Use letters, digits, spaces and visible signs only."))
-    first_words = {unicodedata.name(sign, "").partition(" ")[0] for sign in as_seen(name) if sign.isalpha()}
-    if len(first_words & ALPHABETS) > 1:
-        raise ValidationError(
-            _(
-                "The letters of this name are of several alphabets, so it may look like another. Use letters of one."
-            )
-        )

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts import audit_words
-from dpportal.accounts.distinct_names import as_seen, check_alphabet
+from dpportal.accounts.distinct_names import confusion
 from dpportal.history.watched import WatchedManager
 from dpportal.platform.listed_names import listed
 from dpportal.platform.sealed import SealedField
@@ -94,17 +94,8 @@ class User(AbstractUser):
         """Raises ValidationError for a name that could be taken for another person's."""
         super().clean()
         names = dict(User.objects.values_list("pk", "username"))
-        if names.get(self.pk) == self.username:
-            return
-        others = {as_seen(name) for key, name in names.items() if key != self.pk}
-        try:
-            check_alphabet(self.username)
-            if as_seen(self.username) in others:
-                raise ValidationError(
-                    _("Somebody has this name, or one that differs in capitals alone. Choose another.")
-                )
-        except ValidationError as fault:
-            raise ValidationError({"username": fault.messages}) from None
+        if names.pop(self.pk, "") != self.username and (wrong := confusion(self.username, names.values())):
+            raise ValidationError({"username": wrong})
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         self.is_staff = self.is_superuser = self.role == Role.ADMINISTRATOR

@@ -1,4 +1,4 @@
-"""Views behind a button: each does what a service does to a visitor's own dataset, or to what is made of it."""
+"""What buttons do: what a service does to a visitor's own dataset, or to what is made of it, and back to its page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from django.views.decorators.http import require_POST
 
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import View, curator_required, current_user
+from dpportal.datasets import services
+from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.models import Dataset
+from dpportal.tables import ReadOptions
 
 
 def button(
@@ -40,3 +44,12 @@ def button(
         return redirect(back, mine.pk)
 
     return pressed
+
+
+def change_reading(request: HttpRequest, dataset: Dataset, options: ReadOptions) -> HttpResponseBase:
+    """Has the dataset's file read in another way, or says why not, and leads back to its page."""
+    try:
+        services.change_parse_options(dataset, options, current_user(request))
+    except DatasetError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("datasets:home", dataset.pk)

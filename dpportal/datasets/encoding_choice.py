@@ -10,10 +10,10 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import records, services
+from dpportal.accounts.permissions import curator_required
+from dpportal.datasets import records
 from dpportal.datasets.access import with_dataset
-from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.buttons import change_reading
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.parse_options_forms import ENCODINGS
 from dpportal.platform.json_types import Json
@@ -71,8 +71,4 @@ def choose_encoding(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     options = replace(
         records.options_of(dataset), encoding=encoding, delimiter=None, title_lines=None, header_lines=None
     )
-    try:
-        services.change_parse_options(dataset, options, current_user(request))
-    except DatasetError as refusal:
-        messages.error(request, str(refusal))
-    return redirect("datasets:home", dataset.pk)
+    return change_reading(request, dataset, options)

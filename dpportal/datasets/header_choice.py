@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from dpportal.accounts import audit
 from dpportal.accounts.permissions import curator_required, current_user
-from dpportal.datasets import records, services
+from dpportal.datasets import records
 from dpportal.datasets.access import with_dataset
-from dpportal.datasets.faults import DatasetError
+from dpportal.datasets.buttons import change_reading
 from dpportal.datasets.models import Dataset, Right
 
 # Names that are shown.
@@ -35,11 +34,7 @@ def choose_header(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     """Take the first line as names, or read the file again with it as a row."""
     if request.POST.get("header") == "data":
         options = replace(records.options_of(dataset), header=False, title_lines=0, header_lines=None)
-        try:
-            services.change_parse_options(dataset, options, current_user(request))
-        except DatasetError as refusal:
-            messages.error(request, str(refusal))
-    else:
-        Dataset.objects.filter(pk=dataset.pk).update(facts={**dataset.facts, "names_look_like_row": False})
-        audit.record(current_user(request), "changed how the file is read", dataset)
+        return change_reading(request, dataset, options)
+    Dataset.objects.filter(pk=dataset.pk).update(facts={**dataset.facts, "names_look_like_row": False})
+    audit.record(current_user(request), "changed how the file is read", dataset)
     return redirect("datasets:home", dataset.pk)

@@ -29,7 +29,7 @@ from dpportal.datasets import (
     services,
 )
 from dpportal.datasets.access import open_datasets, with_dataset, with_right
-from dpportal.datasets.buttons import button
+from dpportal.datasets.buttons import button, change_reading
 from dpportal.datasets.description_forms import RenameForm
 from dpportal.datasets.encoding_choice import guess_shown
 from dpportal.datasets.faults import DatasetError
@@ -293,11 +293,7 @@ def sheet(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         fewest_filled=0,
         note_words=(),
     )
-    try:
-        services.change_parse_options(dataset, options, current_user(request))
-    except DatasetError as refusal:
-        messages.error(request, str(refusal))
-    return redirect("datasets:home", dataset.pk)
+    return change_reading(request, dataset, options)
 
 
 @curator_required

@@ -214,7 +214,7 @@ def written(rows: models.QuerySet[M], key: object) -> M:
 def require_written(*rows: models.Model) -> None:
     """Raise ForgedRowError unless rows that were read are, as they are in memory, what the portal wrote."""
     for row in rows:
-        _require(row)
+        require_fields(row)
 
 
 def require_all(
@@ -228,11 +228,7 @@ def require_all(
 
 
 def require_fields(row: models.Model, *names: str) -> None:
-    """The same of some fields, by which something is told or read."""
-    _require(row, *names)
-
-
-def _require(row: models.Model, *names: str) -> None:
+    """The same of some fields, by which something is told or read; without names of all that are noted."""
     if not _watches[type(row)].is_written(row, names):
         raise ForgedRowError(f"{row._meta.model_name} {row.pk}")
 

@@ -146,8 +146,14 @@ def convert_csv(reading: Reading, *, from_sheet: bool = False) -> TableFacts:
         path.unlink(missing_ok=True)
     of_rows, blank = writer.fingerprint, max(0, oddities.blank_rows - cut.note_lines)
     is_guessed = not reading.options.encoding and is_guess(source, encoding)
-    oddities = replace(oddities, blank_rows=blank, note_lines=cut.notes, encoding_guessed=is_guessed, **last)
-    oddities = replace(oddities, names_look_like_row=table.has_lost_row and not reading.is_further)
+    oddities = replace(
+        oddities,
+        blank_rows=blank,
+        note_lines=cut.notes,
+        encoding_guessed=is_guessed,
+        names_look_like_row=table.has_lost_row and not reading.is_further,
+        **last,
+    )
     resolved = table.options.framed_like(options)
     return TableFacts(writer.rows, table.columns, "csv", resolved, of_rows.digest, of_rows.sketch, oddities)
 
