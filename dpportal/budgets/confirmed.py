@@ -15,6 +15,7 @@ from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import frozen_declarations
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.datasets.sealing import owner_of
 from dpportal.history import chain, watched
 from dpportal.history.imprints import ForgedRowError
 from dpportal.platform.json_digest import json_digest
@@ -42,12 +43,22 @@ def require_confirmed(publication: ChargedPublication, loss: Loss) -> None:
     publication: as `watched.written` gave it. loss: of the plan that it holds.
     """
     assert publication.domain_version is not None and publication.charge is not None
+    require_pays(publication.charge, publication.pk, publication.dataset)
     require_paid(publication.charge, publication.domain_version, publication.dataset, loss)
+
+
+def require_pays(charge: LedgerEntry, key: object, dataset: Dataset) -> None:
+    """Raise ForgedRowError unless a line is a charge for what has this key, of an account of the dataset."""
+    is_own = (charge.key, charge.dataset_id, charge.budget.dataset_id) == (key, dataset.pk, dataset.pk)
+    if not (is_own and charge.is_charge and charge.state != LedgerEntry.State.VOID):
+        raise ForgedRowError(f"line {charge.pk}")
 
 
 def require_paid(charge: LedgerEntry, version: DomainVersion, dataset: Dataset, loss: Loss) -> None:
     """The same of a charge, a declaration and the dataset whose table is read: another's is not paid by this charge."""
     watched.require_fields(dataset, *TABLE)
+    if dataset.table and owner_of(dataset.table) != dataset.pk:
+        raise ForgedRowError(f"dataset {dataset.pk}")
     frozen_declarations.require_written(version)
     watched.require_written(charge.budget)
     is_paid = (Fraction(charge.amount), Fraction(charge.delta), charge.budget.definition) == (

@@ -106,8 +106,9 @@ def _bind(dataset: Dataset, known: list[SimilarDataset], terms: GrantTerms, by: 
 
 
 def _bind_people(dataset: Dataset, others: Collection[Dataset]) -> None:
-    dataset.same_people.add(*others)
-    watched.note(Dataset, [dataset.pk, *(other.pk for other in others)], Dataset.same_people.field.name)
+    joined = {dataset.pk: [other.pk for other in others], **{other.pk: [dataset.pk] for other in others}}
+    with watched.joining(Dataset.same_people.field, joined):
+        dataset.same_people.add(*others)
 
 
 def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:

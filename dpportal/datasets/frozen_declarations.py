@@ -16,9 +16,12 @@ OF_COLUMN = ("position", "declaration", "filled_from_data")
 
 
 def freeze(version: DomainVersion) -> None:
-    """From now on it stays as it is. In the caller's transaction, which holds the dataset's lock."""
+    """From now on it stays as it is in memory, which is what was reviewed, whatever its rows have by now.
+
+    In the caller's transaction, which holds the dataset's lock.
+    """
     if DomainVersion.objects.filter(pk=version.pk, frozen=False).update(frozen=True):
-        imprints.note(DECLARATIONS, [str(version.pk)])
+        imprints.note_state(DECLARATIONS, str(version.pk), _state(version))
 
 
 def require_written(version: DomainVersion) -> None:

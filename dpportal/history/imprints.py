@@ -73,20 +73,19 @@ def note(
     kind: ImprintKind,
     subjects: Collection[str],
     parts: Collection[str] | None = None,
-    known: StoredState | None = None,
+    states: Callable[[Collection[str]], Iterator[tuple[str, StoredState]]] | None = None,
 ) -> None:
     """Write a line for each of these things that is not what its newest line says, in the same transaction.
 
     parts: those that were written just now, or None for all. Of the others a line says what the one before it said: who
-    writes one part makes nothing true of what somebody else changed past the portal. known: what was written, where
-    that is in memory: a line never says of it what a trigger of somebody's made of it on its way.
+    writes one part makes nothing true of what somebody else changed past the portal. states: of the kind, with what was
+    written as it is in memory: a line never says of it what a trigger of somebody's made of it on its way.
     """
     names = list(subjects)
     with transaction.atomic():
         for begin in range(0, len(names), BATCH):
             batch = names[begin : begin + BATCH]
-            states = {subject: {**state, **(known or {})} for subject, state in kind.states(batch)}
-            _write(kind, batch, states, parts)
+            _write(kind, batch, dict((states or kind.states)(batch)), parts)
 
 
 def note_state(

@@ -6,7 +6,7 @@ import hmac
 import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from django.db.models.signals import m2m_changed, post_delete, post_save, pre_sa
 
 from dpportal.history import imprints
 from dpportal.history.imprints import ForgedRowError, ImprintKind, StoredState
+from dpportal.history.values_in_memory import WrittenValues, values_of
 from dpportal.platform.sealed import UndecryptableValue
 from dpportal.platform.storage import StorageFault
 
@@ -24,8 +25,8 @@ T = TypeVar("T")
 EVERY = models.Q()
 # Readings of a row that the portal may just be writing, and the pause between them.
 READ_AT_MOST, PAUSE_SECONDS = 6, 0.05
-# Where an instance that is being saved has what its row was.
-BEFORE = "_imprinted_before"
+# Where an instance that is being saved has what its row was, and one whose set changes its members before.
+BEFORE, MEMBERS = "_imprinted_before", "_members_before"
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ class Watch:
         self.model, self.rows, self.forgettable = model, rows, forgettable
         self.sets = [field for field in model._meta.many_to_many if field.name in fields]
         own = [field for field in model._meta.concrete_fields if {field.name, field.attname} & {*fields}]
+        read = [field for field in model._meta.concrete_fields if field.name in forgettable.fields]
+        self.own_fields = [*own, *read]
         self.columns = [field.attname for field in own]
         self.names = {*fields, *self.columns, *forgettable.fields}
         if unknown := {*fields} - {field.name for field in [*own, *self.sets]}:
@@ -83,14 +86,32 @@ class Watch:
             str(model._meta.model_name), self.states, parts, begins_with_line=self.rows == EVERY
         )
 
-    def states(self, subjects: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
+    def states(
+        self, subjects: Collection[str] | None, written: Mapping[str, WrittenValues] | None = None
+    ) -> Iterator[tuple[str, StoredState]]:
+        """written: by subject what was written of it just now, which is said of it whatever its row has."""
         rows = self.model._base_manager.filter(self.rows).order_by("pk")
         if subjects is not None:
             rows = rows.filter(pk__in=subjects)
         for row in rows.values("pk", *self.columns, *self.forgettable.fields).iterator(chunk_size=1000):
+            subject = str(row["pk"])
+            values = values_of(self.own_fields, (written or {}).get(subject, {}))
             sets = {field.name: self._members(field, row["pk"]) for field in self.sets}
-            own = {name: row[name] for name in self.columns}
-            yield str(row["pk"]), {**own, **self.forgettable.parts(row), **sets}
+            yield subject, {**self._state({**row, **values}), **sets}
+
+    def state_in_memory(self, row: models.Model) -> StoredState:
+        """What a new row is, whether it arrived in the table or not. Its sets have nothing yet."""
+        values = values_of(self.own_fields, vars(row))
+        of_database = [field.attname for field in self.own_fields if field.attname not in values]
+        stored = (
+            self.model._base_manager.filter(pk=row.pk).values(*of_database).first() if of_database else None
+        )
+        absent = dict.fromkeys(of_database)
+        sets: StoredState = {field.name: [] for field in self.sets}
+        return {**self._state({**absent, **(stored or {}), **values, "pk": row.pk}), **sets}
+
+    def _state(self, row: Mapping[str, Any]) -> StoredState:
+        return {**{name: row[name] for name in self.columns}, **self.forgettable.parts(row)}
 
     def _members(self, field: models.ManyToManyField[Any, Any], key: object) -> list[str]:
         """The keys of what a row is bound to by a set."""
@@ -111,31 +132,47 @@ class Watch:
         self,
         keys: Collection[object],
         names: Collection[str] | None = None,
-        written: Mapping[str, object] | None = None,
+        written: Mapping[str, WrittenValues] | None = None,
     ) -> None:
-        """names: of the fields that were written; None for all, of rows that are new or gone. written: their values."""
+        """names: of the fields that were written; None for all. written: by subject their values, as in `states`."""
         parts = None if names is None else self.parts_of(names)
-        imprints.note(self.kind, [str(key) for key in keys], parts, self._known(written or {}))
+        subjects = [str(key) for key in keys]
+        imprints.note(self.kind, subjects, parts, lambda some: self.states(some, written))
 
-    def _known(self, written: Mapping[str, object]) -> StoredState:
-        """Values of JSON as a database gives them back: a plan is by what noise is drawn, and no other may be noted."""
-        fields = (self.model._meta.get_field(name) for name in {*written} & {*self.columns})
-        return {
-            field.name: json.loads(json.dumps(written[field.name], cls=field.encoder))
-            for field in fields
-            if isinstance(field, models.JSONField) and not hasattr(written[field.name], "resolve_expression")
-        }
+    def note_new(self, row: models.Model) -> None:
+        """Of rows that are not noted from the beginning, if it is one of those that are noted by now."""
+        if self.rows == EVERY:
+            imprints.note_state(self.kind, str(row.pk), self.state_in_memory(row))
+        else:
+            self.note([row.pk], None, {str(row.pk): vars(row)})
+
+    def note_gone(self, key: object) -> None:
+        """Of a row that was deleted, whether it went or not."""
+        imprints.note_state(self.kind, str(key), {})
+
+    def note_members(self, key: object, name: str, members: Collection[str] | None) -> None:
+        """members: what a set has by now; None if it was not what its line says before: nothing makes that true."""
+        if members is not None:
+            state = {**(self.state_of(key) or {}), name: sorted(members)}
+            imprints.note_state(self.kind, str(key), state, {name})
+
+    def members_written(self, field: models.ManyToManyField[Any, Any], key: object) -> set[str] | None:
+        """The keys of what a row is bound to by a set; None unless they are what its newest line says."""
+        members = self._members(field, key)
+        is_known = imprints.says(self.kind, str(key), {field.name: members})
+        return {*members} if is_known or not imprints.newest_of(self.kind, [str(key)]) else None
 
     def state_of(self, key: object) -> StoredState | None:
         """What a row is; None where there is none, or none that is noted."""
         return dict(self.states([str(key)])).get(str(key))
 
-    def note_changes(self, key: object, before: StoredState | None) -> None:
+    def note_changes(self, row: models.Model, before: StoredState | None) -> None:
         """Of a row that was saved with all its fields what they changed. before: `state_of` it then."""
-        now = self.state_of(key) or {}
+        subject = str(row.pk)
+        now = dict(self.states([subject], {subject: vars(row)})).get(subject, {})
         if now != (before or {}):
             changed = {part for part, value in now.items() if before and value != before.get(part)}
-            imprints.note_state(self.kind, str(key), now, changed if before else None)
+            imprints.note_state(self.kind, subject, now, changed if before else None)
 
     def is_written(self, row: models.Model, names: Collection[str] = ()) -> bool:
         """Whether a row's own fields, or those of these names, are as they are in memory what its newest line says."""
@@ -186,15 +223,18 @@ def _saved(
     if raw:
         return
     if created:
-        watch.note([instance.pk], None, vars(instance))
+        watch.note_new(instance)
     elif update_fields is None:
-        watch.note_changes(instance.pk, before)
+        watch.note_changes(instance, before)
     elif watch.names & update_fields:
-        watch.note([instance.pk], update_fields, {name: vars(instance).get(name) for name in update_fields})
+        values = {
+            name: value for name, value in vars(instance).items() if name in watch.parts_of(update_fields)
+        }
+        watch.note([instance.pk], update_fields, {str(instance.pk): values})
 
 
 def _deleted(sender: type[models.Model], instance: models.Model, **_: object) -> None:
-    _watches[sender].note([instance.pk])
+    _watches[sender].note_gone(instance.pk)
 
 
 def written(rows: models.QuerySet[M], key: object) -> M:
@@ -242,9 +282,25 @@ def read_again(read: Callable[[], T]) -> T:
     return read()
 
 
-def note(model: type[models.Model], keys: Collection[object], *names: str) -> None:
-    """Note fields of rows of which Django says nothing: those at the other end of a set whose rows are of one model."""
-    _watches[model].note(keys, names)
+def noted_values(row: models.Model) -> dict[str, object]:
+    """By column, as they are in memory. Who writes all of them has a first line say nothing of what the row had."""
+    return {field.attname: getattr(row, field.attname) for field in _watches[type(row)].own_fields}
+
+
+@contextmanager
+def joining(
+    field: models.ManyToManyField[Any, Any], joined: Mapping[Any, Collection[object]]
+) -> Iterator[None]:
+    """Note what rows are bound to by a set between rows of one model: Django says nothing of its other end.
+
+    joined: by the key of a row the keys of those that it is bound to inside.
+    """
+    watch = _watches[field.model]
+    before = {key: watch.members_written(field, key) for key in joined}
+    yield
+    for key, others in joined.items():
+        known = before[key]
+        watch.note_members(key, field.name, None if known is None else known | {*map(str, others)})
 
 
 def note_read(model: type[models.Model], keys: Collection[object]) -> None:
@@ -252,15 +308,26 @@ def note_read(model: type[models.Model], keys: Collection[object]) -> None:
     _watches[model].note(keys, _watches[model].forgettable.fields)
 
 
-def _set_changed(sender: type[models.Model], instance: models.Model, action: str, **_: object) -> None:
+def _set_changed(
+    sender: type[models.Model],
+    instance: models.Model,
+    action: str,
+    pk_set: Collection[object] | None = None,
+    **_: object,
+) -> None:
     """Raises TypeError for `clear`, which does not say what goes."""
     if action == "pre_clear":
         raise TypeError("Remove what a set has by name: `clear` does not say what goes.")
-    if action in ("post_add", "post_remove"):
-        watch = _watches[type(instance)]
-        watch.note(
-            [instance.pk], [field.name for field in watch.sets if field.remote_field.through is sender]
-        )
+    watch, changed = _watches[type(instance)], {*map(str, pk_set or ())}
+    for field in (field for field in watch.sets if field.remote_field.through is sender):
+        place = f"{MEMBERS} {field.name}"
+        if action in ("pre_add", "pre_remove"):
+            vars(instance)[place] = watch.members_written(field, instance.pk)
+        elif (before := vars(instance).pop(place)) is None:
+            continue
+        else:
+            after = before | changed if action == "post_add" else before - changed
+            watch.note_members(instance.pk, field.name, after)
 
 
 class WatchedQuerySet(models.QuerySet[M]):
@@ -274,7 +341,7 @@ class WatchedQuerySet(models.QuerySet[M]):
             keys = list(self.values_list("pk", flat=True))
             changed = super().update(**values)
             if changed:
-                watch.note(keys, values, values)
+                watch.note(keys, values, {str(key): values for key in keys})
         return changed
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -283,7 +350,8 @@ class WatchedQuerySet(models.QuerySet[M]):
         with transaction.atomic(using=self.db):
             rows = super().bulk_create(objs, *arguments, **options)
             if watch := _watches.get(self.model):
-                watch.note([row.pk for row in rows])
+                for row in rows:
+                    watch.note_new(row)
         return rows
 
 

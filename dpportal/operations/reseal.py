@@ -88,9 +88,8 @@ def _reseal_sums(pk: int) -> bool:
     if row is None:
         return False
     stream = Stream.objects.select_for_update().get(pk=row.period.stream_id)
-    if done := vault.reseal_sums(row):
-        period_imprints.note(stream, [row.period])
-    return done
+    with period_imprints.sums_changing(stream, [row.period.index]):
+        return vault.reseal_sums(row)
 
 
 @transaction.atomic

@@ -270,7 +270,7 @@ def finish(release_id: UUID, claim: Claim) -> None:
         said = dict(zip(("words", "promises", "spending"), words.digests, strict=True))
         ready = Release.objects.filter(pk=release.pk)
         ready.update(state=Release.State.READY, result=release.result, words_at=read_at, **said)
-        file_imprints.note(release, beside)
+        file_imprints.note(release, artifacts, beside)
         publish_as_decided(release)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dpportal.history import imprints
 from dpportal.history.imprints import ImprintKind, StoredState
 from dpportal.platform.stored_digests import digest_of
 from dpportal.releases import results
-from dpportal.releases.models import Release
+from dpportal.releases.models import Artifact, Release
 from dpportal.releases.products.shared import stored_estimates
 
 ENTRIES = ("stored", "sha256", "size", "about")
@@ -24,13 +24,13 @@ def names_without_rows(release: Release) -> set[str]:
     return {results.page_name(release), *stored_estimates.stored_names(release)}
 
 
-def note(release: Release, loose: Mapping[str, str]) -> None:
-    """In the transaction that points at the files of the bundle."""
-    imprints.note_state(FILES, str(release.pk), {**_rows(release), **loose})
+def note(release: Release, files: Iterable[Artifact], loose: Mapping[str, str]) -> None:
+    """In the transaction that points at the files of the bundle. files: those, as they are in memory."""
+    imprints.note_state(FILES, str(release.pk), {**_rows(files), **loose})
 
 
-def _rows(release: Release) -> dict[str, object]:
-    return {file.name: [getattr(file, name) for name in ENTRIES] for file in release.artifacts.all()}
+def _rows(files: Iterable[Artifact]) -> dict[str, object]:
+    return {file.name: [getattr(file, name) for name in ENTRIES] for file in files}
 
 
 def _states(releases: Collection[str] | None) -> Iterator[tuple[str, StoredState]]:
@@ -39,7 +39,7 @@ def _states(releases: Collection[str] | None) -> Iterator[tuple[str, StoredState
     if releases is not None:
         rows = rows.filter(pk__in=releases)
     for release in rows.iterator(chunk_size=100):
-        yield str(release.pk), {**_rows(release), **loose_files(release)}
+        yield str(release.pk), {**_rows(release.artifacts.all()), **loose_files(release)}
 
 
 FILES = ImprintKind("files of release", _states, entries=ENTRIES, earlier=[2])

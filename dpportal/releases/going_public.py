@@ -40,10 +40,12 @@ def publish(release: Release, by: User, refused: type[Exception] = StaysPrivateE
 def publish_as_decided(release: Release) -> None:
     """Once, at the end of its job: publish what was to be published without a look at true counts.
 
+    release: as its job read it, which has what was confirmed whatever its row says by now.
     Where it cannot be, it waits for its curator: nothing is published by itself later. One that was public, and
     withdrawn, before an older copy of the database was put back is withdrawn as it was.
     """
-    if not Release.objects.filter(pk=release.pk, publishes_itself=True).update(publishes_itself=False):
+    waiting = Release.objects.filter(pk=release.pk, publishes_itself=True)
+    if not (release.publishes_itself and waiting.update(publishes_itself=False)):
         return
     with suppress(StaysPrivateError, MemoryFaultError), transaction.atomic():
         if not publishing.withdraw_again(release) and release.withdrawn_at is None:

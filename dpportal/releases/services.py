@@ -19,6 +19,7 @@ from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget
 from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.history import watched
 from dpportal.jobs.claims import JobState, reset_fields
 from dpportal.jobs.clock import database_now
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
@@ -75,8 +76,9 @@ def request_release(release: Release, *, reviewed: str, by: User, publish: bool 
     require_writable(ReleaseError, plan, version.declared())
     datasets.require_ready(release.dataset, ReleaseError)
     taken = Release.objects.filter(pk=release.pk, state=Release.State.DRAFT)
-    # Whatever the draft's row has for a plan: its first line in the history says that there is none yet.
-    if not taken.update(state=Release.State.REQUESTED, requested_at=database_now(), plan_json=None):
+    # Its first line in the history says what was reviewed, whatever the draft's row has by now, and no plan yet.
+    begun = {"state": Release.State.REQUESTED, "requested_at": database_now(), "plan_json": None}
+    if not taken.update(**watched.noted_values(release) | begun):
         return False
     datasets.freeze_parse_options(release.dataset)
     if not Dataset.objects.get(pk=release.dataset_id).has_records:

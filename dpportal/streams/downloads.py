@@ -164,7 +164,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
         claim.write(periods=int(series.periods[-1]) if series else 0, texts_at=at, **said._asdict())
         stream.files.filter(replaced_at=None).update(replaced_at=Now())
         SeriesFile.objects.bulk_create(files)
-        file_imprints.note(stream)
+        file_imprints.note(stream, files)
         claim.finish(JobState.DONE)
 
 

@@ -6,12 +6,14 @@ Of the true counts beside it the line has the digest of their sealed form, which
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
 from dpportal.history import imprints
 from dpportal.history.imprints import ForgedRowError, ImprintKind, StoredState
+from dpportal.history.values_in_memory import values_of
 from dpportal.streams.models import Period, Stream
 
 # Periods that share a line: each new one writes their line again, and names all of them.
@@ -21,9 +23,45 @@ SUMS = "sealed_sums__sealed"
 
 
 def note(stream: Stream, periods: Collection[Period]) -> None:
-    """In the transaction that wrote them or their sums, which holds the stream's row."""
-    subjects = {_subject(stream.pk, period.index) for period in periods}
-    imprints.note(PERIODS, sorted(subjects), {f"period {period.index}" for period in periods})
+    """Of new periods, with their sums, as they are in memory. In their transaction, which holds the stream's row."""
+    fields = [field for field in Period._meta.concrete_fields if field.name in SHOWN]
+    rows = {p.index: {**values_of(fields, vars(p)), SUMS: p.sealed_sums.sealed} for p in periods}
+    _note(stream, {index: [*_shown(row)] for index, row in rows.items()})
+
+
+@contextmanager
+def sums_changing(stream: Stream, periods: Collection[int]) -> Iterator[None]:
+    """Inside, only the true counts of these periods change: what else they were stays noted as it was read before.
+
+    periods: by number. Of one that is not what its line says nothing is noted. In a transaction that holds the row.
+    """
+    subjects = sorted({_subject(stream.pk, index) for index in periods})
+    before, newest = dict(_states(subjects)), imprints.newest_of(PERIODS, subjects)
+    yield
+    after, rows = dict(_states(subjects)), dict[int, list[object]]()
+    for index in periods:
+        subject, part = _subject(stream.pk, index), f"period {index}"
+        row: Any = before.get(subject, {}).get(part)
+        now: Any = after.get(subject, {}).get(part)
+        if row and now and _is_said(subject, part, row, newest.get(subject, {})):
+            rows[index] = [*row[:-1], now[-1]]
+    _note(stream, rows)
+
+
+def _note(stream: Stream, rows: Mapping[int, list[object]]) -> None:
+    written: dict[str, dict[str, object]] = {}
+    for index, row in rows.items():
+        written.setdefault(_subject(stream.pk, index), {})[f"period {index}"] = row
+
+    def states(subjects: Collection[str]) -> Iterator[tuple[str, StoredState]]:
+        stored = dict(_states(subjects))
+        yield from ((subject, {**stored.get(subject, {}), **written[subject]}) for subject in subjects)
+
+    imprints.note(PERIODS, sorted(written), {f"period {index}" for index in rows}, states)
+
+
+def _is_said(subject: str, part: str, row: object, line: imprints.Digests) -> bool:
+    return part in line and imprints.digests_of(PERIODS, subject, {part: row}, line)[part] == line[part]
 
 
 def require_written(stream: Stream, shown: Mapping[int, tuple[Sequence[int], int]]) -> None:
@@ -38,7 +76,7 @@ def require_written(stream: Stream, shown: Mapping[int, tuple[Sequence[int], int
         row: Any = states.get(subject, {}).get(part)
         line = newest.get(subject, {})
         is_shown = row is not None and (list(released), half_width) == (row[0], row[1])
-        if not is_shown or imprints.digests_of(PERIODS, subject, {part: row}, line)[part] != line.get(part):
+        if not is_shown or not _is_said(subject, part, row, line):
             raise ForgedRowError(f"period {index} of stream {stream.pk}")
 
 

@@ -23,6 +23,7 @@ from dpportal.datasets import records, sealing, services as datasets
 from dpportal.datasets.access import require_releaser
 from dpportal.datasets.faults import DatasetError
 from dpportal.datasets.models import Dataset, DomainVersion
+from dpportal.history import watched
 from dpportal.jobs.claims import ACTIVE, JobState, reset_fields
 from dpportal.jobs.clock import database_now
 from dpportal.platform import storage
@@ -107,8 +108,9 @@ def _request_opening(stream: Stream, reviewed: str, by: User) -> bool:
     datasets.require_ready(stream.dataset, StreamError)
     _version, counted = drafts.counted_of(stream)
     taken = Stream.objects.filter(pk=stream.pk, state=Stream.State.DRAFT)
-    # Whatever the draft's row has for a plan: its first line in the history says that there is none yet.
-    if not taken.update(state=Stream.State.OPENING, requested_at=database_now(), plan_json=None):
+    # Its first line in the history says what was reviewed, whatever the draft's row has by now, and no plan yet.
+    begun = {"state": Stream.State.OPENING, "requested_at": database_now(), "plan_json": None}
+    if not taken.update(**watched.noted_values(stream) | begun):
         return False
     # Asked after the stream's row was written: erasing, which locks that row, is then either over or waits.
     if not Dataset.objects.get(pk=stream.dataset_id).takes_streams:
@@ -315,8 +317,8 @@ def forget(sender: object, dataset: Dataset, **_kwargs: object) -> None:
         closing.close(stream)
         # What a file would have published, and what was odd in it, says something of the records.
         stream.jobs.update(options={}, file="", file_name="")
-        vault.forget_sums(stream)
-        period_imprints.note(stream, stream.periods.all())
+        with period_imprints.sums_changing(stream, stream.periods.values_list("index", flat=True)):
+            vault.forget_sums(stream)
         if stream.is_closed:  # before this, and not all that ending it takes may be done yet
             repeated_files.forget(stream)
             closing.forget_once_committed(stream.pk)

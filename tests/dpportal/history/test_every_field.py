@@ -140,8 +140,8 @@ def rows(world, dataset, other_curator, curator, administrator) -> None:  # noqa
     connection.curators.add(curator)
     SharedTable.objects.create(connection=connection, title="Visits", table="visits")
     other = building.stored_dataset(other_curator)
-    dataset.same_people.add(other)
-    watched.note(Dataset, [other.pk], "same_people")
+    with watched.joining(Dataset.same_people.field, {other.pk: [dataset.pk]}):
+        dataset.same_people.add(other)
     TableSketch.objects.all().delete()
     building.requested_values(dataset)
     TableSketch.objects.create(dataset=dataset, content="a sample")
