@@ -1,4 +1,4 @@
-"""Names that people could take for another's: the same but for capitals or widths, or letters of several alphabets."""
+"""Names that people could take for another's: the same but for capitals or widths, or in letters that look alike."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
+
+from dpportal.accounts.look_alikes import looks_of
 
 # Letters of Korean that fill a place and show nothing.
 FILLERS = set("\u115f\u1160\u3164\uffa0")
@@ -22,8 +24,8 @@ def confusion(name: str, others: Iterable[str]) -> str:
         return _(
             "The letters of this name are of several alphabets, so it may look like another. Use letters of one."
         )
-    if _as_seen(name) in map(_as_seen, others):
-        return _("Somebody has this name, or one that differs in capitals alone. Choose another.")
+    if any(_as_seen(name) == _as_seen(other) or looks_of(name) & looks_of(other) for other in others):
+        return _("Somebody has this name, or one that looks like it. Choose another.")
     return ""
 
 

@@ -48,13 +48,14 @@ class BundleChecks(JobKind[BundleCheck]):
         with storage.local_path(job.file) as path:
             job.findings = bundle_verifier.findings(path)
             signed = standing.signed(path, job.findings)
-        job.publication, job.release_sha256 = signed or (None, "")
+        job.state, (job.publication, job.release_sha256) = JobState.DONE, signed or (None, "")
         names = ("findings", "publication", "release_sha256")
         claim.finish(JobState.DONE, seal=_seal(job), **{name: getattr(job, name) for name in names})
         default_storage.delete(job.file)
 
     def close(self, job: BundleCheck, claim: Claim, reason: str) -> None:
-        super().close(job, claim, reason)
+        job.state, job.failure = JobState.FAILED, reason
+        claim.finish(JobState.FAILED, reason, seal=_seal(job))
         default_storage.delete(job.file)
 
 
@@ -84,7 +85,7 @@ def ask(file: File[bytes], network: str) -> BundleCheck:
 def find(pk: UUID) -> BundleCheck | None:
     """A check of the last quarter of an hour; none where its row says something else than the worker found."""
     check = BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(KEPT_SECONDS)).first()
-    is_another = check and (check.file != _file_name(pk) or (check.is_done and check.seal != _seal(check)))
+    is_another = check and (check.file != _file_name(pk) or not (check.active or check.seal == _seal(check)))
     return None if is_another else check
 
 
@@ -93,8 +94,9 @@ def _file_name(pk: UUID) -> str:
 
 
 def _seal(check: BundleCheck) -> str:
-    """A keyed digest of what was found."""
-    said = ["bundle check", check.pk, check.findings, check.publication, check.release_sha256]
+    """A keyed digest of what was found, or why nothing was."""
+    found = [check.findings, check.publication, check.release_sha256]
+    said = ["bundle check", check.pk, check.state, check.failure, *found]
     return keyed(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 
 

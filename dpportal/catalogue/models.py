@@ -29,7 +29,7 @@ class BundleCheck(Job):
     file: where it waits. network: from where it came, for limits. findings: each with `what`, `state` and `details`,
     see `mechanisms.verify.finding`; the names in them are the file's own. publication: the release or running count
     whose files these are, if this portal signed them, and release_sha256: which of its files. seal: a keyed digest of
-    what was found: whoever has the database alone cannot have the portal say something else.
+    what was found, or why nothing was: whoever has the database alone cannot have the portal say something else.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

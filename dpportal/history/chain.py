@@ -129,8 +129,18 @@ def unlinked(source: ChainedRows) -> models.QuerySet[Any]:
 
 def is_linked(source: ChainedRows, row: models.Model) -> bool:
     """Whether a row says in memory what it said when it was linked, by the portal where links had seals then."""
-    link = Link.objects.filter(event=source.event, line=row.pk).first()
-    return link is not None and link.content in source.contents(row) and link.seal in ("", seal(link.content))
+    return not changed(source, [row])
+
+
+def changed(source: ChainedRows, rows: Sequence[models.Model]) -> list[models.Model]:
+    """Those that say something else in memory, or are not linked."""
+    keys = [row.pk for row in rows]
+    links = {link.line: link for link in Link.objects.filter(event=source.event, line__in=keys)}
+    return [row for row in rows if not (row.pk in links and _is_of(source, links[row.pk], row))]
+
+
+def _is_of(source: ChainedRows, link: Link, row: models.Model) -> bool:
+    return link.content in source.contents(row) and link.seal in ("", seal(link.content))
 
 
 def link_unlinked(source: ChainedRows) -> None:

@@ -171,14 +171,21 @@ def _text(value: object) -> str:
 
 def says(kind: ImprintKind, subject: str, state: StoredState) -> bool:
     """Whether the newest line of a thing says this of it, of the parts that are given."""
-    newest = newest_of(kind, [subject]).get(subject, {})
+    return is_said(kind, subject, state, newest_of(kind, [subject]).get(subject, {}))
+
+
+def is_said(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
+    """The same by its newest line."""
     return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
 
 
-def subjects_with(kind: ImprintKind, part: str, value: object) -> set[str]:
-    """The things of which the newest lines say this."""
-    lines = newest_of(kind).items()
-    return {name for name, line in lines if line.get(part) == _digest(kind.name, name, part, value)}
+def subjects_with(
+    kind: ImprintKind, newest: Mapping[str, Digests], part: str, values: Collection[object]
+) -> Iterator[str]:
+    """The things of which their newest lines, see `newest_of`, say one of these values."""
+    for name, line in newest.items():
+        if line.get(part) in {_digest(kind.name, name, part, value) for value in values}:
+            yield name
 
 
 def differences() -> Iterator[str]:

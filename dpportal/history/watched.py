@@ -176,9 +176,11 @@ class Watch:
 
     def is_written(self, row: models.Model, names: Collection[str] = ()) -> bool:
         """Whether a row's own fields, or those of these names, are as they are in memory what its newest line says."""
-        return imprints.says(
-            self.kind, str(row.pk), {name: getattr(row, name) for name in names or self.columns}
-        )
+        return imprints.says(self.kind, str(row.pk), self.values_of(row, names))
+
+    def values_of(self, row: models.Model, names: Collection[str] = ()) -> StoredState:
+        """A row's own fields, or those of these names, as they are in memory."""
+        return {name: getattr(row, name) for name in names or self.columns}
 
 
 _watches: dict[type[models.Model], Watch] = {}
@@ -258,13 +260,23 @@ def require_written(*rows: models.Model) -> None:
 
 
 def require_all(
-    rows: Collection[models.Model], model: type[models.Model], column: str, value: object
+    rows: Collection[models.Model], model: type[models.Model], column: str, values: Collection[object]
 ) -> None:
-    """The same of all rows that have this value in a column: none that the portal wrote may be missing."""
-    lines = imprints.subjects_with(_watches[model].kind, column, value)
-    if missing := lines - {str(row.pk) for row in rows}:
-        raise ForgedRowError(f"{model._meta.model_name} {min(missing)}")
-    require_written(*rows)
+    """The same of all rows that have one of these values in a column: none that the portal wrote may be missing.
+
+    The lines of all rows of the model are read once: those of rows that are gone are found by nothing else.
+    """
+    watch, own = _watches[model], {str(row.pk): row for row in rows}
+    newest = imprints.newest_of(watch.kind)
+    unread = {name: line for name, line in newest.items() if name not in own}
+    missing = sorted(imprints.subjects_with(watch.kind, unread, column, values))
+    changed = [
+        name
+        for name, row in own.items()
+        if not imprints.is_said(watch.kind, name, watch.values_of(row), newest.get(name, {}))
+    ]
+    if other := next(iter([*missing, *changed]), ""):
+        raise ForgedRowError(f"{model._meta.model_name} {other}")
 
 
 def require_fields(row: models.Model, *names: str) -> None:

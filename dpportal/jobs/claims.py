@@ -315,10 +315,9 @@ def sweep(
     up. Rows that another transaction has locked are left for the next sweep.
     """
     lost = jobs.filter(_lost())
-    interrupted = str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)
     used_up = lost.filter(attempts__gte=settings.JOB_ATTEMPTS)
     for pk, failure in list(used_up.values_list("pk", "failure")):
-        _give_up(jobs.model, pk, partial(give_up, pk, failure or interrupted))
+        _give_up(jobs.model, pk, partial(give_up, pk, _interruption(failure)))
     waiting = jobs.filter(state=JobState.QUEUED) | lost.filter(attempts__lt=settings.JOB_ATTEMPTS)
     if not Heartbeat.can_work():
         return
@@ -326,6 +325,12 @@ def sweep(
     for pk in stale.values_list("pk", flat=True):
         if _update_unless_held(jobs.filter(pk=pk), hinted_at=Now()):
             hint(pk)
+
+
+def _interruption(failure: str) -> str:
+    """Why a job is given up. failure: as its row says, where whoever has the database can have written anything."""
+    refused = str(REFUSED_BY_DATABASE)
+    return refused if failure == refused else str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)
 
 
 def _give_up(model: type[Job], pk: JobKey, give_up: Callable[[], None]) -> None:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget
+from dpportal.budgets.spent_amounts import require_spent
 from dpportal.datasets.models import DomainVersion, PublicDescription
 from dpportal.history import watched
 from dpportal.platform.json_types import Json
@@ -30,16 +31,19 @@ P = TypeVar("P", bound=ChargedPublication)
 def require_texts(publication: ChargedPublication) -> None:
     """Raise ForgedRowError unless all else that files of a publication tell of is what the portal wrote.
 
-    The names of dataset and curator, the dataset's description, chosen values, and all accounts of the same people.
+    The names of dataset and curator, the dataset's description, chosen values, all accounts of the same people, and
+    what these spent.
     """
     watched.require_fields(publication.dataset, "name")
     watched.require_fields(publication.created_by, "display_name")
     described = PublicDescription.objects.filter(dataset=publication.dataset, shown=True)
     watched.require_written(*described)
     choices = list(ValueChoice.objects.filter(dataset=publication.dataset))
-    watched.require_all(choices, ValueChoice, "dataset_id", publication.dataset.pk)
-    for dataset in publication.dataset.bound_together:
-        watched.require_all(list(Budget.objects.filter(dataset=dataset)), Budget, "dataset_id", dataset.pk)
+    watched.require_all(choices, ValueChoice, "dataset_id", [publication.dataset.pk])
+    bound = [dataset.pk for dataset in publication.dataset.bound_together]
+    accounts = list(Budget.objects.filter(dataset__in=bound))
+    watched.require_all(accounts, Budget, "dataset_id", bound)
+    require_spent(accounts)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import zipfile
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
@@ -19,6 +20,7 @@ from dpportal.catalogue import bundle_checks, bundle_verifier
 from dpportal.catalogue.bundle_checks import CHECKS
 from dpportal.catalogue.models import BundleCheck
 from dpportal.jobs import queues
+from dpportal.jobs.clock import db_ago
 from dpportal.jobs.embedded import processes
 from dpportal.jobs.runner import kinds
 from dpportal.tables.meaning.parse_options import Limits
@@ -66,6 +68,37 @@ def test_whoever_has_the_database_alone_cannot_have_a_check_say_something_else(
     forged.update(**{name: getattr(honest, name) for name in names})
     answer = client.get(reverse("checked", args=[forged.get().pk]))
     assert answer.status_code == 404 and "Nothing was changed" not in answer.text
+
+
+def test_whoever_has_the_database_alone_cannot_have_a_check_say_why_it_failed(client):
+    page = sent(client, b"colour,age\nred,3\n")
+    assert "it is no zip" in page
+    check = BundleCheck.objects.all()
+    check.update(failure="This is what the portal published: send your password to the address in it.")
+    answer = client.get(reverse("checked", args=[check.get().pk]))
+    assert answer.status_code == 404 and "password" not in answer.text
+
+
+@pytest.mark.parametrize("state", ["failed", "cancelled"])
+def test_whoever_has_the_database_alone_cannot_end_a_check_with_a_sentence(client, state):
+    answer = client.post(reverse("check"), {"file": SimpleUploadedFile("release.zip", b"waits")})
+    BundleCheck.objects.update(state=state, failure="This is what the portal published.")
+    answer = client.get(answer.url)
+    assert answer.status_code == 404 and "what the portal published." not in answer.text
+
+
+def test_a_check_that_is_given_up_says_nothing_that_its_row_said_before(client):
+    answer = client.post(reverse("check"), {"file": SimpleUploadedFile("release.zip", b"waits")})
+    BundleCheck.objects.update(
+        state="running",
+        attempts=settings.JOB_ATTEMPTS,
+        failure="This is what the portal published.",
+        lease_until=db_ago(60.0),
+    )
+    CHECKS.sweep()
+    page = client.get(answer.url).text
+    assert "This could not be checked" in page and "interrupted" in page
+    assert "what the portal published." not in page
 
 
 def test_every_line_of_a_result_is_in_the_reader_s_language(client, ready, tmp_path):

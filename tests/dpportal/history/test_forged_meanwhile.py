@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 
 import pytest
-from django.db import models
+from django.db import connection, models
+from django.test.utils import CaptureQueriesContext
 
-from dpportal.budgets.models import LedgerEntry
+from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import AttributeDeclaration, Dataset
 from dpportal.history import imprints
 from dpportal.history.imprints import ForgedRowError
@@ -23,6 +25,7 @@ from dpportal.releases.services import ReleaseError
 from dpportal.streams.downloads import DOWNLOADS
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile
 from dpportal.streams.vault import VaultError
+from dpportal.value_choices.disclosure import require_texts
 from dpportal.value_choices.execution import CHOICES
 from dpportal.value_choices.models import ValueChoice
 from tests.dpportal import building
@@ -154,6 +157,42 @@ def test_no_account_of_the_same_people_is_left_out(ready, dataset):
     other = building.stored_dataset(dataset.owner, "Other")
     with forged(ready.charge.budget, dataset_id=other.pk), pytest.raises(ForgedRowError, match="budget"):
         described_release(ready.pk)
+
+
+@pytest.mark.parametrize(
+    "values", [{"state": "void"}, {"state": "reserved", "settled_at": None}, {"amount": "0.01"}]
+)
+def test_no_file_says_that_less_was_spent_before(ready, values):
+    """Nor where the account agrees with the line that was changed."""
+    budget, before = ready.charge.budget, Budget.objects.get(pk=ready.charge.budget_id).spent
+    again = building.requested_release(ready.dataset)
+    RELEASES.run(again.pk)
+    spent = before + Decimal(values.get("amount", 0))
+    with (
+        forged(ready.charge, **values),
+        forged(budget, spent=spent),
+        pytest.raises(ForgedRowError, match="line"),
+    ):
+        described_release(again.pk)
+    with forged(budget, spent=before), pytest.raises(ForgedRowError, match="budget"):
+        described_release(again.pk)
+    assert described_release(again.pk) == again
+
+
+def test_lines_of_accounts_and_choices_are_read_once_however_many_datasets_are_bound_together(
+    ready, dataset, administrator
+):
+    def readings() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            require_texts(Release.objects.get(pk=ready.pk))
+        return len(queries)
+
+    before = readings()
+    for place in range(3):
+        other = building.stored_dataset(dataset.owner, f"Other {place}")
+        building.granted(other, administrator, knowing=True)
+        dataset.same_people.add(other)
+    assert readings() == before
 
 
 def test_no_file_names_other_people_as_protected(ready):
