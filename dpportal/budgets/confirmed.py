@@ -43,8 +43,8 @@ def require_confirmed(publication: ChargedPublication, loss: Loss) -> None:
     publication: as `watched.written` gave it. loss: of the plan that it holds.
     """
     assert publication.domain_version is not None and publication.charge is not None
-    require_pays(publication.charge, publication.pk, publication.dataset)
     require_paid(publication.charge, publication.domain_version, publication.dataset, loss)
+    require_pays(publication.charge, publication.pk, publication.dataset)
 
 
 def require_pays(charge: LedgerEntry, key: object, dataset: Dataset) -> None:

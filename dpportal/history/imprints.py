@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 from django.db import transaction
-from django.db.models import F, OuterRef, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from dpportal.history import chain
@@ -102,11 +102,14 @@ def _write(
     states: Mapping[str, StoredState],
     parts: Collection[str] | None,
 ) -> None:
-    newest, changed = newest_of(kind, subjects), []
+    """Nothing behind a line that the portal did not link: what was not written would be taken from it."""
+    newest, changed = newest_lines(kind, subjects), list[Imprint]()
+    foreign = {line.pk for line in chain.changed(LINE, [*newest.values()])}
     for subject in subjects:
-        if parts is not None and kind.begins_with_line and subject not in newest:
+        line = newest.get(subject)
+        if (line is None and parts is not None and kind.begins_with_line) or (line and line.pk in foreign):
             continue
-        before = newest.get(subject, {})
+        before = line.digests if line else {}
         digests = digests_of(kind, subject, states.get(subject, {}), before)
         digests |= {} if parts is None else _unwritten(kind, digests, before, parts)
         changed += _changed(kind, subject, before, digests)
@@ -130,17 +133,22 @@ def _keep(lines: list[Imprint]) -> None:
 
 
 def newest_of(kind: ImprintKind, subjects: Collection[str] | None = None) -> dict[str, Digests]:
-    """What the newest lines say of these things, or of all; empty of one that is gone.
+    """What the newest lines say of these things, or of all; empty of one that is gone."""
+    return dict(_newest(kind, subjects).values_list("subject", "digests").iterator(chunk_size=1000))
 
-    The newest by their places in the chain: whoever has the database can have it number rows in any order.
-    """
+
+def newest_lines(kind: ImprintKind, subjects: Collection[str] | None = None) -> dict[str, Imprint]:
+    """The same, as lines."""
+    return {line.subject: line for line in _newest(kind, subjects).iterator(chunk_size=1000)}
+
+
+def _newest(kind: ImprintKind, subjects: Collection[str] | None) -> QuerySet[Imprint]:
+    """The newest last by their places in the chain: whoever has the database can have it number rows in any order."""
     links = Link.objects.filter(event=LINE.event, line=OuterRef("pk")).values("position")
     lines = Imprint.objects.filter(kind=kind.name).annotate(place=Subquery(links))
     # On PostgreSQL a line has no place before its transaction ends.
     lines = lines.order_by(F("place").asc(nulls_last=True), "pk")
-    if subjects is not None:
-        lines = lines.filter(subject__in=subjects)
-    return dict(lines.values_list("subject", "digests").iterator(chunk_size=1000))
+    return lines if subjects is None else lines.filter(subject__in=subjects)
 
 
 def digests_of(kind: ImprintKind, subject: str, state: StoredState, before: Digests) -> Digests:
@@ -171,20 +179,29 @@ def _text(value: object) -> str:
 
 def says(kind: ImprintKind, subject: str, state: StoredState) -> bool:
     """Whether the newest line of a thing says this of it, of the parts that are given."""
-    return is_said(kind, subject, state, newest_of(kind, [subject]).get(subject, {}))
+    return not unsaid(kind, {subject: state}, newest_lines(kind, [subject]))
 
 
-def is_said(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
-    """The same by its newest line."""
+def unsaid(kind: ImprintKind, states: Mapping[str, StoredState], newest: Mapping[str, Imprint]) -> list[str]:
+    """The things of which their newest lines do not say this; nothing is said by one that the portal did not link.
+
+    newest: see `newest_lines`. An earlier line could be written once more past the portal, and be the newest by that.
+    """
+    foreign = {line.pk for line in chain.changed(LINE, [newest[name] for name in states if name in newest])}
+    lines = {name: line.digests for name, line in newest.items() if line.pk not in foreign}
+    return [name for name, state in states.items() if not _is_said(kind, name, state, lines.get(name, {}))]
+
+
+def _is_said(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
     return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
 
 
 def subjects_with(
-    kind: ImprintKind, newest: Mapping[str, Digests], part: str, values: Collection[object]
+    kind: ImprintKind, newest: Mapping[str, Imprint], part: str, values: Collection[object]
 ) -> Iterator[str]:
-    """The things of which their newest lines, see `newest_of`, say one of these values."""
+    """The things of which their newest lines, see `newest_lines`, say one of these values."""
     for name, line in newest.items():
-        if line.get(part) in {_digest(kind.name, name, part, value) for value in values}:
+        if line.digests.get(part) in {_digest(kind.name, name, part, value) for value in values}:
             yield name
 
 

@@ -267,14 +267,10 @@ def require_all(
     The lines of all rows of the model are read once: those of rows that are gone are found by nothing else.
     """
     watch, own = _watches[model], {str(row.pk): row for row in rows}
-    newest = imprints.newest_of(watch.kind)
+    newest = imprints.newest_lines(watch.kind)
     unread = {name: line for name, line in newest.items() if name not in own}
     missing = sorted(imprints.subjects_with(watch.kind, unread, column, values))
-    changed = [
-        name
-        for name, row in own.items()
-        if not imprints.is_said(watch.kind, name, watch.values_of(row), newest.get(name, {}))
-    ]
+    changed = imprints.unsaid(watch.kind, {name: watch.values_of(row) for name, row in own.items()}, newest)
     if other := next(iter([*missing, *changed]), ""):
         raise ForgedRowError(f"{model._meta.model_name} {other}")
 

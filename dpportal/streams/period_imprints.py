@@ -70,14 +70,21 @@ def require_written(stream: Stream, shown: Mapping[int, tuple[Sequence[int], int
     shown: by number what was released and its half width, as they are in memory.
     """
     subjects = sorted({_subject(stream.pk, index) for index in shown})
-    states, newest = dict(_states(subjects)), imprints.newest_of(PERIODS, subjects)
+    states, newest = dict(_states(subjects)), imprints.newest_lines(PERIODS, subjects)
     for index, (released, half_width) in shown.items():
-        subject, part = _subject(stream.pk, index), f"period {index}"
-        row: Any = states.get(subject, {}).get(part)
-        line = newest.get(subject, {})
-        is_shown = row is not None and (list(released), half_width) == (row[0], row[1])
-        if not is_shown or not _is_said(subject, part, row, line):
+        row: Any = states.get(_subject(stream.pk, index), {}).get(f"period {index}")
+        if row is None or (list(released), half_width) != (row[0], row[1]):
             raise ForgedRowError(f"period {index} of stream {stream.pk}")
+    if unsaid := imprints.unsaid(
+        PERIODS, {subject: _parts_of(subject, states, shown) for subject in subjects}, newest
+    ):
+        raise ForgedRowError(f"period of stream {unsaid[0]}")
+
+
+def _parts_of(subject: str, states: Mapping[str, StoredState], indexes: Collection[int]) -> StoredState:
+    """What those of these periods were that share this line."""
+    own = {f"period {index}" for index in indexes}
+    return {part: row for part, row in states[subject].items() if part in own}
 
 
 def _subject(stream: object, index: int) -> str:

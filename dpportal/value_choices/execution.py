@@ -100,8 +100,8 @@ def _check_right(choice: ValueChoice) -> None:
 def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
     """Count people and throw the coins; returns the kept values. Raises ForgedRowError."""
     choice = watched.written(_CHOICES, choice.pk)
-    require_pays(choice.charge, choice.pk, choice.dataset)
     require_paid(choice.charge, choice.domain_version, choice.dataset, choice.plan.loss)
+    require_pays(choice.charge, choice.pk, choice.dataset)
     dataset = choice.dataset
     ledger.require_complete(dataset)
     if not ledger.is_granted_table(dataset):

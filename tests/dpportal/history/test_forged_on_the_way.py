@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from django.db import connection
+from django.db import connection, models
 
 from dpportal.accounts.models import Role, User
 from dpportal.budgets.confirmed import require_confirmed
@@ -15,6 +15,7 @@ from dpportal.datasets import frozen_declarations
 from dpportal.datasets.models import Dataset, Right, Share
 from dpportal.history import imprints, watched
 from dpportal.history.imprints import ForgedRowError
+from dpportal.history.models import Imprint
 from dpportal.jobs.claims import JobState
 from dpportal.releases.as_confirmed import described_release
 from dpportal.releases.execution import RELEASES
@@ -225,3 +226,17 @@ def test_a_row_that_a_trigger_puts_back_is_noticed(dataset, other_curator):
 def test_what_the_portal_writes_undisturbed_is_what_its_lines_say(ready):
     assert frozen_declarations.require_written(ready.domain_version) is None
     assert not list(imprints.differences())
+
+
+def test_a_line_that_is_written_once_more_past_the_portal_is_no_newest_line(dataset):
+    """Whoever has the database has all earlier digests, and could have the portal write others behind them."""
+    first = Imprint.objects.filter(kind="dataset", subject=str(dataset.pk)).order_by("pk").first()
+    Dataset.objects.filter(pk=dataset.pk).update(name="Corrected")
+    with unguarded():
+        models.QuerySet(Imprint).create(kind="dataset", subject=str(dataset.pk), digests=first.digests)
+        models.QuerySet(Dataset).filter(pk=dataset.pk).update(name="Small table")
+    with pytest.raises(ForgedRowError):
+        watched.require_fields(Dataset.objects.get(pk=dataset.pk), "name")
+    lines = Imprint.objects.count()
+    Dataset.objects.filter(pk=dataset.pk).update(description="Of today")
+    assert Imprint.objects.count() == lines
