@@ -164,7 +164,7 @@ LOGOUT_REDIRECT_URL = "home"
 # Whoever has tried too often is turned away before a password is looked at.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "dpportal.accounts.backend.WrittenPeople",
 ]
 # Tries are counted in the database, which all machines share; by name and address together, or for a browser that its
 # person signed in with before, so that nobody can lock another person out from elsewhere.

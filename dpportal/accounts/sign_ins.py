@@ -21,7 +21,7 @@ from dpportal.platform.json_types import Json
 log = logging.getLogger(__name__)
 # Where a request notes by which means it signs somebody in.
 HOW = "dpportal.how"
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "dpportal.accounts.backend.WrittenPeople"
 # What the record says of whoever came, and of tries of one address together.
 CAME_BY, CAME_AT = gettext_noop("from %(address)s, by %(how)s"), gettext_noop("from %(address)s, %(time)s")
 WRONG_TOKEN = gettext_noop("with a token that nobody has, from %(address)s, %(time)s")

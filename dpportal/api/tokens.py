@@ -15,6 +15,7 @@ from dpportal.accounts.factors import rules
 from dpportal.accounts.models import User
 from dpportal.accounts.provider import standing
 from dpportal.api.models import ApiToken, Scope
+from dpportal.history import watched
 from dpportal.platform import keys
 from dpportal.streams import tokens as stream_tokens
 
@@ -97,9 +98,10 @@ def _working(text: str) -> ApiToken | None:
 
 
 def _token_of(text: str) -> ApiToken | None:
-    """The token of this text, whether it works or not."""
-    rows = ApiToken.objects.filter(sha256=program_tokens.digest(text)).select_related("by")
-    return rows.first()
+    """The token of this text, whether it works or not; none if it or its person was changed past the portal."""
+    token = ApiToken.objects.filter(sha256=program_tokens.digest(text)).select_related("by").first()
+    is_own = token is not None and watched.is_written(token) and watched.is_written(token.by)
+    return token if is_own else None
 
 
 def _is_in_office(person: User) -> bool:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from django.db import models
 
 from dpportal.budgets import ledger_lines
+from dpportal.budgets.account_amounts import require_amounts
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import frozen_declarations
@@ -68,3 +69,4 @@ def require_paid(charge: LedgerEntry, version: DomainVersion, dataset: Dataset, 
     )
     if not (is_paid and chain.is_linked(ledger_lines.LINE, charge)):
         raise ForgedRowError(f"line {charge.pk}")
+    require_amounts([charge.budget])

@@ -22,6 +22,7 @@ from dpportal.accounts.audit_words import clause, clauses
 from dpportal.accounts.models import User
 from dpportal.approvals import acts
 from dpportal.budgets import charge_journal, refusals, second_person
+from dpportal.budgets.account_amounts import require_granted
 from dpportal.budgets.amounts import STEP, plain, stored, stored_delta, with_delta
 from dpportal.budgets.booking import Booking as Booking, GrantTerms as GrantTerms, own_booking
 from dpportal.budgets.charge_journal import RestoredError
@@ -106,8 +107,7 @@ def _bind(dataset: Dataset, known: list[SimilarDataset], terms: GrantTerms, by: 
 
 
 def _bind_people(dataset: Dataset, others: Collection[Dataset]) -> None:
-    joined = {dataset.pk: [other.pk for other in others], **{other.pk: [dataset.pk] for other in others}}
-    with watched.joining(Dataset.same_people.field, joined):
+    with watched.joining(Dataset.same_people.field, dataset, others):
         dataset.same_people.add(*others)
 
 
@@ -150,10 +150,10 @@ def reserve(
     """Set an amount aside for a job, from the account of the protection that is declared now.
 
     definition: whether the amount is of ε or ρ; what it takes of δ besides is in its booking.
-    Like every change of an account this begins with the dataset's lock: two changes that took their locks in other
-    orders would wait for each other. The first reservation fixes the protection of its account. Refused if not that
-    much is left, if it counts the other of ε and ρ, if all accounts are for other protections: their losses would not
-    add up; or if the table is another one than that which the last grant was made for.
+    Like every change of an account this begins with the dataset's lock, so that no two wait for each other. The first
+    reservation fixes the protection of its account. Refused if not that much is left or was ever granted, if it counts
+    the other of ε and ρ, if all accounts are for other protections: their losses would not add up; or if the table is
+    another one than that which the last grant was made for.
     """
     _check_positive(amount, booking.delta)
     lock_dataset(dataset)
@@ -161,8 +161,8 @@ def reserve(
     _require_unsettled(dataset, booking.key)
     if second_person.lacks_approval(amount, dataset, definition, booking.key):
         raise BudgetRefusedError(second_person.missing_text())
-    named = second_person.with_name(booking.reason, acts.approval_of(SPENDS, booking.key))
-    booking = replace(booking, reason=named)
+    approval = acts.approval_of(SPENDS, booking.key)
+    booking = replace(booking, reason=second_person.with_name(booking.reason, approval))
     fixed = {"is_fixed": True, **asdict(Protection.of(dataset.current_domain()))}
     enough = _budgets_with(amount, booking.delta).filter(dataset=dataset, definition=definition.value)
     budget = enough.filter(**fixed).first() or enough.filter(is_fixed=False).first()
@@ -170,10 +170,11 @@ def reserve(
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition, booking.delta))
     if not is_granted_table(dataset):
         raise BudgetRefusedError(refusals.read_again_text())
+    require_granted(budget, BudgetRefusedError)
     entry = _append(budget, Kind.CHARGE, State.RESERVED, amount, booking, by)
     if not _change(enough.filter(pk=budget.pk), **_moved(entry, reserved=1), **fixed):
         raise BudgetRefusedError(refusals.refusal_text(dataset, amount, definition, booking.delta))
-    budget.refresh_from_db()  # whoever has the line reads of its account whom it protects
+    budget.refresh_from_db()  # whom it protects by now
     charged.send(Budget, dataset=dataset)
     return entry
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import takewhile
 
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy
@@ -23,6 +22,7 @@ from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
+from dpportal.history import watched
 from dpportal.platform.stored_texts import in_site_language
 from dpportal.platform.two_people import KNOWN_TABLES, SPENDS
 from mechanisms.accounting import Definition
@@ -96,14 +96,15 @@ def _spent_alone(dataset: Dataset) -> dict[str, Decimal]:
     a second one is no second allowance.
     """
     approvals = Approval.objects.filter(kind=SPENDS, state=Approval.State.APPROVED)
-    approved = set(approvals.values_list("subject", flat=True))
+    approved = {approval.subject: approval for approval in approvals}
     charges = LedgerEntry.objects.filter(kind=LedgerEntry.Kind.CHARGE, dataset__in=dataset.bound_together)
     lines = charges.exclude(state=LedgerEntry.State.VOID).order_by("-at", "-pk")
     values = lines.values_list("key", "budget__definition", "amount")
     spent: dict[str, Decimal] = {}
-    for _key, definition, amount in takewhile(
-        lambda line: str(line[0]) not in approved, values.iterator(chunk_size=1000)
-    ):
+    for key, definition, amount in values.iterator(chunk_size=1000):
+        approval = approved.get(str(key))
+        if approval and watched.is_written(approval):
+            break
         spent[definition] = spent.get(definition, Decimal(0)) + amount
     return spent
 

@@ -13,13 +13,14 @@ from typing import Any, Concatenate, TypeVar
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext, gettext_noop
 
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import FORMER_OWNER, View, require_publisher, unchanging
 from dpportal.datasets.models import Dataset, Datasets, Right, Share
+from dpportal.history import watched
 from dpportal.publications.draft import Publication
 from dpportal.tables.connections.models import SharedTable
 
@@ -52,7 +53,14 @@ def replaceable_datasets(request: HttpRequest) -> Datasets:
 def dataset_for(request: HttpRequest, dataset_id: UUID, right: Right) -> Dataset:
     """A dataset to which the visitor has at least this right, or 404."""
     datasets = open_datasets(request, right).select_related("conversion").prefetch_related("budgets")
-    return with_right(request, get_object_or_404(datasets, pk=dataset_id))
+    dataset = with_right(request, get_object_or_404(datasets, pk=dataset_id))
+    _require_right(dataset, right)
+    return dataset
+
+
+def _require_right(dataset: Dataset, right: Right) -> None:
+    if dataset.right < right:
+        raise Http404
 
 
 def opening(find: Callable[[HttpRequest, UUID], T]) -> Callable[[Opened[T]], View]:
@@ -83,17 +91,18 @@ def with_right(request: HttpRequest, dataset: Dataset) -> Dataset:
 
 
 def right_of(person: User, dataset: Dataset) -> int:
-    """0 for a stranger."""
+    """0 for a stranger, and for whoever was made owner or given a share past the portal."""
     if dataset.owner_id == person.pk:
-        return Right.OWN
-    return Share.objects.filter(dataset=dataset, person=person).values_list("right", flat=True).first() or 0
+        return Right.OWN if watched.is_written(dataset, "owner_id") else 0
+    share = Share.objects.filter(dataset=dataset, person=person).first()
+    return share.right if share and watched.is_written(share) else 0
 
 
 def own_publication(request: HttpRequest, rows: QuerySet[P], publication_id: UUID) -> P:
     """One of the rows, a draft too, of a dataset that the visitor may release from; or 404."""
     own = rows.filter(dataset__in=open_datasets(request, Right.RELEASE))
     publication = get_object_or_404(own, pk=publication_id)
-    with_right(request, publication.dataset)
+    _require_right(with_right(request, publication.dataset), Right.RELEASE)
     return publication
 
 
@@ -115,12 +124,13 @@ def require_releaser(dataset: Dataset, user_id: int, refused: Callable[[str], Ex
 
     Until it ends, nobody takes that right from them.
     """
-    if dataset.owner_id == user_id:
+    if dataset.owner_id == user_id and watched.is_written(dataset, "owner_id"):
         require_publisher(user_id, refused)
         return
     [person] = unchanging(User.objects.filter(pk=user_id))
     share = Share.objects.select_for_update(no_key=True).filter(dataset=dataset, person=person).first()
-    if share is None or share.right < Right.RELEASE or not person.may_publish:
+    is_given = share is not None and share.right >= Right.RELEASE and watched.is_written(share)
+    if not is_given or not person.may_publish:
         raise refused(gettext(TAKEN_BACK))
     require_offered(dataset, person, refused)
     require_owner(dataset, refused)

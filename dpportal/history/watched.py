@@ -253,6 +253,11 @@ def written(rows: models.QuerySet[M], key: object) -> M:
     return read_again(read)
 
 
+def is_written(row: models.Model, *names: str) -> bool:
+    """Whether a row is, as it is in memory, what the portal wrote; with names, whether these fields are."""
+    return _watches[type(row)].is_written(row, names)
+
+
 def require_written(*rows: models.Model) -> None:
     """Raise ForgedRowError unless rows that were read are, as they are in memory, what the portal wrote."""
     for row in rows:
@@ -277,7 +282,7 @@ def require_all(
 
 def require_fields(row: models.Model, *names: str) -> None:
     """The same of some fields, by which something is told or read; without names of all that are noted."""
-    if not _watches[type(row)].is_written(row, names):
+    if not is_written(row, *names):
         raise ForgedRowError(f"{row._meta.model_name} {row.pk}")
 
 
@@ -297,18 +302,19 @@ def noted_values(row: models.Model) -> dict[str, object]:
 
 @contextmanager
 def joining(
-    field: models.ManyToManyField[Any, Any], joined: Mapping[Any, Collection[object]]
+    field: models.ManyToManyField[Any, Any], row: models.Model, others: Collection[models.Model]
 ) -> Iterator[None]:
-    """Note what rows are bound to by a set between rows of one model: Django says nothing of its other end.
+    """Note of a row and others of its model that a set binds them to each other, as is done inside.
 
-    joined: by the key of a row the keys of those that it is bound to inside.
+    Django says nothing of a set's other end.
     """
     watch = _watches[field.model]
+    joined = {row.pk: {str(other.pk) for other in others}, **{other.pk: {str(row.pk)} for other in others}}
     before = {key: watch.members_written(field, key) for key in joined}
     yield
-    for key, others in joined.items():
+    for key, new in joined.items():
         known = before[key]
-        watch.note_members(key, field.name, None if known is None else known | {*map(str, others)})
+        watch.note_members(key, field.name, None if known is None else known | new)
 
 
 def note_read(model: type[models.Model], keys: Collection[object]) -> None:

@@ -14,6 +14,7 @@ from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import LIFETIME, ProgramToken, digest
 from dpportal.accounts.provider import standing
 from dpportal.datasets.access import require_releaser
+from dpportal.history import watched
 from dpportal.platform import keys
 from dpportal.streams.models import Stream, Token
 
@@ -58,9 +59,10 @@ def end_tokens_of_program(token: ProgramToken) -> None:
 
 
 def opens(token: str, stream: Stream | None) -> bool:
-    """Whether a token is this stream's; as slow for a stream that does not exist."""
+    """Whether a token is this stream's, given by the portal; as slow to tell for a stream that does not exist."""
     stored = stream.token_sha256 if stream is not None else ""
-    return hmac.compare_digest(digest(token), stored or "0" * 64)
+    is_same = hmac.compare_digest(digest(token), stored or "0" * 64)
+    return is_same and stream is not None and watched.is_written(stream, "token_sha256")
 
 
 def admit(stream: Stream) -> None:

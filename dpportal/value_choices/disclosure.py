@@ -12,10 +12,10 @@ from uuid import UUID
 from django.db.models import QuerySet, prefetch_related_objects
 from django.utils.translation import gettext as _
 
+from dpportal.budgets.account_amounts import require_amounts
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.budgets.models import Budget
-from dpportal.budgets.spent_amounts import require_spent
 from dpportal.datasets.models import DomainVersion, PublicDescription
 from dpportal.history import watched
 from dpportal.platform.json_types import Json
@@ -43,7 +43,7 @@ def require_texts(publication: ChargedPublication) -> None:
     bound = [dataset.pk for dataset in publication.dataset.bound_together]
     accounts = list(Budget.objects.filter(dataset__in=bound))
     watched.require_all(accounts, Budget, "dataset_id", bound)
-    require_spent(accounts)
+    require_amounts(accounts)
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def prepare(total: Decimal) -> tuple[Any, str]:
         raise AmissError("The demonstration data were not read.")
     session = SessionStore()
     session[SESSION_KEY] = str(dataset.owner_id)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[BACKEND_SESSION_KEY] = "dpportal.accounts.backend.WrittenPeople"
     session[HASH_SESSION_KEY] = dataset.owner.get_session_auth_hash()
     session.save()
     return dataset, f"sessionid={session.session_key}; csrftoken={CSRF}"

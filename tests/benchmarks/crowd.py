@@ -108,7 +108,7 @@ def curator(number: int) -> tuple[Any, list[str], str]:
     draft = building.complete_draft(dataset)
     session = SessionStore()
     session[SESSION_KEY] = str(owner.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[BACKEND_SESSION_KEY] = "dpportal.accounts.backend.WrittenPeople"
     session[HASH_SESSION_KEY] = owner.get_session_auth_hash()
     session.save()
     at, todo = f"/datasets/{dataset.pk}/", f"/releases/{draft.pk}/"

@@ -186,7 +186,7 @@ def test_every_way_to_sign_in_is_in_the_table_of_ways():
     assert begin == {"dpportal/accounts/sign_ins.py"}
     callers = {path for path, text in sources() if "sign_ins.begin(" in text}
     assert callers == {"dpportal/accounts/factors/door.py", "dpportal/accounts/provider/views.py"}
-    backends = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+    backends = ["axes.backends.AxesStandaloneBackend", "dpportal.accounts.backend.WrittenPeople"]
     assert backends == settings.AUTHENTICATION_BACKENDS  # the first counts tries, the second takes a password
     assert {each.__name__ for each in ProgramToken.__subclasses__()} == {"ApiToken", "Token"}
     table = DOCUMENT.read_text().partition("### Ways to sign in")[2].partition("###")[0]

@@ -17,6 +17,7 @@ from dpportal.accounts import people
 from dpportal.accounts.addresses import read_address
 from dpportal.accounts.models import Passkey, User
 from dpportal.accounts.origins import origin_of
+from dpportal.history import watched
 from dpportal.platform.json_types import Json
 
 # Where a session keeps the challenge; it is taken once.
@@ -163,7 +164,7 @@ def _challenge(request: HttpRequest) -> bytes:
 
 
 def _named_in(answer: str, person: User | None) -> Passkey | None:
-    """The passkey that an answer says it is of."""
+    """The passkey that an answer says it is of; none that came past the portal."""
     try:
         parsed = json.loads(answer[:LONGEST_ANSWER])
         credential = str(parsed["id"])
@@ -172,4 +173,5 @@ def _named_in(answer: str, person: User | None) -> Passkey | None:
     if not (credential.isascii() and credential.isprintable()):  # what no database looks for
         return None
     named = Passkey.objects.filter(credential=credential).select_related("person")
-    return (named.filter(person=person) if person else named).first()
+    passkey = (named.filter(person=person) if person else named).first()
+    return passkey if passkey and watched.is_written(passkey) else None

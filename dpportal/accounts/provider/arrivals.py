@@ -13,6 +13,8 @@ from dpportal.accounts import people
 from dpportal.accounts.models import ProviderIdentity, User
 from dpportal.accounts.provider import standing
 from dpportal.accounts.provider.client import Claims, ProviderError, subject_of
+from dpportal.history import watched
+from dpportal.history.imprints import ForgedRowError
 from dpportal.platform.identity_provider import IdentityProvider
 
 
@@ -24,6 +26,8 @@ def person_of(claims: Claims, provider: IdentityProvider) -> User:
     role, subject = role_in(claims, provider), subject_of(claims)
     known = ProviderIdentity.objects.filter(issuer=provider.issuer, subject=subject).select_related("person")
     identity = known.first()
+    if identity and not watched.is_written(identity):
+        raise ProviderError(str(ForgedRowError(f"provideridentity {identity.pk}")))
     if role is None:
         if identity:
             people.lost_role(identity.person)

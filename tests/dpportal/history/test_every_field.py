@@ -140,7 +140,7 @@ def rows(world, dataset, other_curator, curator, administrator) -> None:  # noqa
     connection.curators.add(curator)
     SharedTable.objects.create(connection=connection, title="Visits", table="visits")
     other = building.stored_dataset(other_curator)
-    with watched.joining(Dataset.same_people.field, {other.pk: [dataset.pk]}):
+    with watched.joining(Dataset.same_people.field, other, [dataset]):
         dataset.same_people.add(other)
     TableSketch.objects.all().delete()
     building.requested_values(dataset)

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from django.db import connection, models
+from django.utils import timezone
 
 from dpportal.accounts.models import Role, User
+from dpportal.approvals.models import Approval
+from dpportal.budgets import second_person
+from dpportal.budgets.account_amounts import require_amounts
 from dpportal.budgets.confirmed import require_confirmed
-from dpportal.budgets.models import LedgerEntry
+from dpportal.budgets.ledger import BudgetRefusedError
+from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets import frozen_declarations
 from dpportal.datasets.models import Dataset, Right, Share
 from dpportal.history import imprints, watched
 from dpportal.history.imprints import ForgedRowError
 from dpportal.history.models import Imprint
 from dpportal.jobs.claims import JobState
+from dpportal.platform.two_people import SPENDS
 from dpportal.releases.as_confirmed import described_release
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Artifact, Release, ReleaseJob
@@ -25,7 +33,7 @@ from dpportal.streams.downloads import DOWNLOADS
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from tests.dpportal import building
 from tests.dpportal.history.test_chain import unguarded
-from tests.dpportal.history.test_forged_meanwhile import WORDS
+from tests.dpportal.history.test_forged_meanwhile import WORDS, forged
 from tests.dpportal.streams import building as streams
 from tests.dpportal.streams.test_publishing import publish
 
@@ -240,3 +248,61 @@ def test_a_line_that_is_written_once_more_past_the_portal_is_no_newest_line(data
     lines = Imprint.objects.count()
     Dataset.objects.filter(pk=dataset.pk).update(description="Of today")
     assert Imprint.objects.count() == lines
+
+
+def test_nothing_is_reserved_of_what_no_grant_gave(draft):
+    """As by whoever takes the guards away, raises a total, and puts all back."""
+    budget = draft.account
+    with forged(budget, total=Decimal(100)), pytest.raises(BudgetRefusedError, match=WORDS):
+        building.confirm(draft)
+    assert building.confirm(draft)
+
+
+def test_nothing_is_drawn_that_no_grant_covers(requested):
+    grant = LedgerEntry.objects.get(kind=LedgerEntry.Kind.GRANT, dataset=requested.dataset)
+    budget = requested.charge.budget
+    less = {"total": budget.reserved, "reserved": budget.reserved, "spent": 0}
+    with forged(budget, total=Decimal(100)), pytest.raises(ForgedRowError, match="budget"):
+        described_release(requested.pk)
+    with forged(grant, amount=Decimal(100)), pytest.raises(ForgedRowError, match="line"):
+        require_amounts([Budget.objects.get(pk=budget.pk)])
+    with forged(budget, **less), pytest.raises(ForgedRowError, match="budget"):
+        require_amounts([Budget.objects.get(pk=budget.pk)])
+
+
+def test_whoever_is_made_an_administrator_past_the_portal_is_nobody(client, curator):
+    client.force_login(curator)
+    assert client.get("/datasets/").status_code == 200
+    with forged(curator, role=Role.ADMINISTRATOR, is_staff=True, is_superuser=True):
+        assert client.get("/office/").status_code == 302
+    assert client.get("/datasets/").status_code == 200
+
+
+def test_a_share_or_an_owner_that_came_past_the_portal_opens_nothing(client, dataset, other_curator):
+    client.force_login(other_curator)
+    with unguarded():
+        [share] = models.QuerySet(Share).bulk_create(
+            [Share(dataset=dataset, person=other_curator, right=Right.OWN, at=timezone.now())]
+        )
+    assert client.get(f"/datasets/{dataset.pk}/").status_code == 404
+    with unguarded():
+        models.QuerySet(Share).filter(pk=share.pk).delete()
+    with forged(dataset, owner_id=other_curator.pk):
+        assert client.get(f"/datasets/{dataset.pk}/").status_code == 404
+
+
+def test_an_approval_that_came_past_the_portal_is_nobodys(dataset, administrator, settings):
+    settings.TWO_PEOPLE = replace(settings.TWO_PEOPLE, acts=frozenset({SPENDS}), epsilon=Decimal("0.15"))
+    building.requested_release(dataset)
+    charge = LedgerEntry.objects.get(kind=LedgerEntry.Kind.CHARGE)
+    assert second_person.exceeds(Decimal("0.1"), dataset, "pure")
+    values = {
+        "kind": SPENDS,
+        "subject": str(charge.key),
+        "state": Approval.State.APPROVED,
+        "by": dataset.owner,
+    }
+    times = {"at": timezone.now(), "expires_at": timezone.now(), "answered_by": administrator}
+    with unguarded():
+        models.QuerySet(Approval).bulk_create([Approval(**values, **times)])
+    assert second_person.exceeds(Decimal("0.1"), dataset, "pure")

@@ -53,7 +53,7 @@ def scope(address: str, *headers: tuple[bytes, bytes]):
 def cookie(person) -> tuple[bytes, bytes]:
     session = SessionStore()
     session[SESSION_KEY] = str(person.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[BACKEND_SESSION_KEY] = "dpportal.accounts.backend.WrittenPeople"
     session[HASH_SESSION_KEY] = person.get_session_auth_hash()
     session.save()
     return b"cookie", f"sessionid={session.session_key}".encode()
