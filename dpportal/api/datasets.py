@@ -20,7 +20,7 @@ from dpportal.api.refused_forms import require_valid
 from dpportal.api.schemas import DatasetPage, DatasetShown
 from dpportal.api.shown import PageNumber, Wait, job_shown, page_of
 from dpportal.datasets import services
-from dpportal.datasets.access import dataset_for, open_datasets, with_right
+from dpportal.datasets.access import dataset_for, open_datasets, with_listed_right
 from dpportal.datasets.declared import declared_of
 from dpportal.datasets.description_forms import RenameForm
 from dpportal.datasets.forms import COMPLETE, UploadForm
@@ -66,7 +66,7 @@ TAKES_A_FILE = {
 def datasets(request: HttpRequest, page: PageNumber = 1) -> object:
     """The datasets that the token's person may see, newest first."""
     rows = open_datasets(request).select_related("conversion", "duplicate_of").order_by("-created_at")
-    return page_of(request, rows, page, lambda row: shown(request, with_right(request, row)))
+    return page_of(request, rows, page, lambda row: shown(request, with_listed_right(request, row)))
 
 
 @router.post("", auth=ADMINISTER, response={200: DatasetShown, 201: DatasetShown}, openapi_extra=TAKES_A_FILE)

@@ -28,7 +28,7 @@ from dpportal.datasets import (
     retention,
     services,
 )
-from dpportal.datasets.access import open_datasets, with_dataset, with_right
+from dpportal.datasets.access import open_datasets, with_dataset, with_listed_right
 from dpportal.datasets.buttons import button, change_reading
 from dpportal.datasets.description_forms import RenameForm
 from dpportal.datasets.encoding_choice import guess_shown
@@ -60,7 +60,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     datasets = datasets.prefetch_related("budget_requests")
     page = Paginator(datasets, PAGE_SIZE).get_page(request.GET.get("page"))
     for dataset in page:
-        with_right(request, dataset)
+        with_listed_right(request, dataset)
     asked = [answer for dataset in page for answer in dataset.budget_requests.all()]
     context = {
         "page_obj": page,

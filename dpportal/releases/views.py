@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.budgets import requests
 from dpportal.charts.report import stilled
-from dpportal.datasets.access import open_datasets, shows_own, with_right
+from dpportal.datasets.access import open_datasets, shows_own, with_listed_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.models import Dataset, Right
 from dpportal.datasets.notifications import ended_jobs, shared_with
@@ -66,7 +66,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     shown = shown.confirmed() if own else shown.order_by("-published_at", "-created_at")
     page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
     for release in [*drafts, *page]:
-        with_right(request, release.dataset)
+        with_listed_right(request, release.dataset)
     context = {"page_obj": page, "nav_section": "releases", "own": own, "drafts": drafts}
     return render(request, "releases/list.html", context)
 

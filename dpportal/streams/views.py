@@ -25,7 +25,7 @@ from dpportal.accounts.audit_words import clause
 from dpportal.accounts.models import User
 from dpportal.accounts.permissions import curator_required, current_user
 from dpportal.accounts.recent_sign_in import is_recent, sign_in_again
-from dpportal.datasets.access import open_datasets, shows_own, with_right
+from dpportal.datasets.access import open_datasets, shows_own, with_listed_right
 from dpportal.datasets.buttons import button
 from dpportal.datasets.models import Right
 from dpportal.platform.json_types import Json
@@ -70,7 +70,7 @@ def listing(request: HttpRequest) -> HttpResponse:
     opened = shown.exclude(state=Stream.State.DRAFT).order_by("-created_at")
     page = Paginator(opened, PAGE_SIZE).get_page(request.GET.get("page"))
     for stream in [*drafts, *page]:
-        with_right(request, stream.dataset)
+        with_listed_right(request, stream.dataset)
     context = {"page_obj": page, "nav_section": "streams", "own": own, "drafts": drafts}
     return render(request, "streams/list.html", context)
 
