@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mechanisms.domain import Domain
+from mechanisms.inert_text import as_shown
 from mechanisms.json_types import JsonObject
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import STREAM
@@ -60,8 +61,9 @@ def page_tables(release: JsonObject, tables: Tables) -> list[PageTable]:
 
 def _spoken(name: str) -> frozenset[str]:
     """A column's name for readers may be without what stands over several columns, and has blanks for underscores."""
-    own = (name, name.rpartition(": ")[2])
-    return frozenset(each for text in own for each in (text, text.replace("_", " ")))
+    shown = as_shown(name)
+    own = (shown, shown.rpartition(": ")[2])
+    return frozenset(" ".join(each.split()) for text in own for each in (text, text.replace("_", " ")))
 
 
 def _labels(domain: Domain) -> tuple[list[frozenset[str]], list[list[str]]]:
