@@ -172,10 +172,10 @@ def _text(value: object) -> str:
 
 def says(kind: ImprintKind, subject: str, state: StoredState) -> bool:
     """Whether the newest line of a thing says this of it, of the parts that are given."""
-    return is_said(kind, subject, state, newest_of(kind, [subject]).get(subject, {}))
+    return is_stated(kind, subject, state, newest_of(kind, [subject]).get(subject, {}))
 
 
-def is_said(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
+def is_stated(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
     """The same by its newest line."""
     return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
 

@@ -233,7 +233,7 @@ def require_all(
     changed = [
         name
         for name, row in own.items()
-        if not imprints.is_said(watch.kind, name, watch.values_of(row), newest.get(name, {}))
+        if not imprints.is_stated(watch.kind, name, watch.values_of(row), newest.get(name, {}))
     ]
     if other := next(iter([*missing, *changed]), ""):
         raise ForgedRowError(f"{model._meta.model_name} {other}")
