@@ -88,7 +88,7 @@ def with_right(request: HttpRequest, dataset: Dataset) -> Dataset:
 
 
 def with_listed_right(request: HttpRequest, dataset: Dataset) -> Dataset:
-    """The same in a list, by what rows say alone, in no more statements however long it is: a page asks `with_right`."""
+    """The same in a list, by what rows say alone, in no more statements however long it is. Pages ask `with_right`."""
     return _knowing(request, dataset, lambda person, own: _right_and_row(person, own)[0])
 
 

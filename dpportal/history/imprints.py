@@ -179,20 +179,22 @@ def _text(value: object) -> str:
 
 def says(kind: ImprintKind, subject: str, state: StoredState) -> bool:
     """Whether the newest line of a thing says this of it, of the parts that are given."""
-    return not unsaid(kind, {subject: state}, newest_lines(kind, [subject]))
+    return not unstated(kind, {subject: state}, newest_lines(kind, [subject]))
 
 
-def unsaid(kind: ImprintKind, states: Mapping[str, StoredState], newest: Mapping[str, Imprint]) -> list[str]:
+def unstated(
+    kind: ImprintKind, states: Mapping[str, StoredState], newest: Mapping[str, Imprint]
+) -> list[str]:
     """The things of which their newest lines do not say this; nothing is said by one that the portal did not link.
 
     newest: see `newest_lines`. An earlier line could be written once more past the portal, and be the newest by that.
     """
     foreign = {line.pk for line in chain.changed(LINE, [newest[name] for name in states if name in newest])}
     lines = {name: line.digests for name, line in newest.items() if line.pk not in foreign}
-    return [name for name, state in states.items() if not _is_said(kind, name, state, lines.get(name, {}))]
+    return [name for name, state in states.items() if not _is_stated(kind, name, state, lines.get(name, {}))]
 
 
-def _is_said(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
+def _is_stated(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
     return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
 
 

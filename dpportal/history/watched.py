@@ -275,7 +275,7 @@ def require_all(
     newest = imprints.newest_lines(watch.kind)
     unread = {name: line for name, line in newest.items() if name not in own}
     missing = sorted(imprints.subjects_with(watch.kind, unread, column, values))
-    changed = imprints.unsaid(watch.kind, {name: watch.values_of(row) for name, row in own.items()}, newest)
+    changed = imprints.unstated(watch.kind, {name: watch.values_of(row) for name, row in own.items()}, newest)
     if other := next(iter([*missing, *changed]), ""):
         raise ForgedRowError(f"{model._meta.model_name} {other}")
 

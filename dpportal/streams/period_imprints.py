@@ -43,7 +43,7 @@ def sums_changing(stream: Stream, periods: Collection[int]) -> Iterator[None]:
         subject, part = _subject(stream.pk, index), f"period {index}"
         row: Any = before.get(subject, {}).get(part)
         now: Any = after.get(subject, {}).get(part)
-        if row and now and _is_said(subject, part, row, newest.get(subject, {})):
+        if row and now and _is_stated(subject, part, row, newest.get(subject, {})):
             rows[index] = [*row[:-1], now[-1]]
     _note(stream, rows)
 
@@ -60,7 +60,7 @@ def _note(stream: Stream, rows: Mapping[int, list[object]]) -> None:
     imprints.note(PERIODS, sorted(written), {f"period {index}" for index in rows}, states)
 
 
-def _is_said(subject: str, part: str, row: object, line: imprints.Digests) -> bool:
+def _is_stated(subject: str, part: str, row: object, line: imprints.Digests) -> bool:
     return part in line and imprints.digests_of(PERIODS, subject, {part: row}, line)[part] == line[part]
 
 
@@ -75,10 +75,10 @@ def require_written(stream: Stream, shown: Mapping[int, tuple[Sequence[int], int
         row: Any = states.get(_subject(stream.pk, index), {}).get(f"period {index}")
         if row is None or (list(released), half_width) != (row[0], row[1]):
             raise ForgedRowError(f"period {index} of stream {stream.pk}")
-    if unsaid := imprints.unsaid(
+    if unstated := imprints.unstated(
         PERIODS, {subject: _parts_of(subject, states, shown) for subject in subjects}, newest
     ):
-        raise ForgedRowError(f"period of stream {unsaid[0]}")
+        raise ForgedRowError(f"period of stream {unstated[0]}")
 
 
 def _parts_of(subject: str, states: Mapping[str, StoredState], indexes: Collection[int]) -> StoredState:

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verify import chart_maps, chart_names, chart_places
+from mechanisms.verify import chart_maps, chart_marks, chart_names, chart_places, chart_words
+from mechanisms.verify.chart_marks import PIXEL
 from mechanisms.verify.chart_series import SHARE, ChartSeries, MatchedSeries
 from mechanisms.verify.shown_numbers import step_of, value_of
 from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing, Word, read
 
 _SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
-# A place is written to a tenth of a pixel.
-_PIXEL, _NEAR = 0.12, 1.1
+_NEAR = 1.1
 # Of a number's last digit; files have fewer digits than what a chart rounds.
 _HALF = 0.501
 _LEVEL = re.compile(r"\(([0-9]+) ?%\)|（([0-9]+)%）")
@@ -45,7 +45,7 @@ class Scale:
         """How exactly places tell numbers; beyond the marks tenths of a pixel of these matter more."""
         low, high = self.marks
         beyond = np.maximum(np.maximum(low - pixels, pixels - high), 0) / (high - low)
-        return np.asarray(_PIXEL * (1 + beyond) * abs(self.slope) + 1e-9)
+        return np.asarray(PIXEL * (1 + beyond) * abs(self.slope) + 1e-9)
 
 
 @dataclass
@@ -62,11 +62,13 @@ class ComparedCharts:
             self.strange += [name for name, is_wrong in zip(names, match.wrong, strict=True) if is_wrong]
 
 
-def compared(text: str, series: ChartSeries) -> ComparedCharts:
-    """All drawings of a text."""
+def compared(text: str, series: ChartSeries, *, in_page: bool = False) -> ComparedCharts:
+    """All drawings of a text. in_page: where they have no titles of their own."""
     found = ComparedCharts(0, [])
     for match in _SVG.finditer(text):
-        _compare(read(match[0]), series, found)
+        drawing = read(match[0])
+        found.strange += [word.text[:20] for word in drawing.titles] if in_page else []
+        _compare(drawing, series, found)
     return found
 
 
@@ -81,7 +83,7 @@ def _compare(drawing: Drawing, series: ChartSeries, compared: ComparedCharts) ->
         compared.add(shape.match, shape.names)
     for heights in _without_axis(drawing) if not panels else ():
         tallest = heights.max() or 1.0
-        match = series.match(heights / tallest, 2 * _PIXEL / tallest, scaled=True)
+        match = series.match(heights / tallest, 2 * PIXEL / tallest, scaled=True)
         compared.add(match, [f"{height:.1f}" for height in heights])
     count, shades = chart_maps.strange(drawing.shades, series, on_axis=bool(panels))
     compared.numbers += count
@@ -89,6 +91,22 @@ def _compare(drawing: Drawing, series: ChartSeries, compared: ComparedCharts) ->
         *shades,
         *chart_places.uneven(drawing, series.sizes),
         *_strange_words(drawing, marks, panels, series, shown),
+        *chart_words.strange_turned(drawing.turned, series),
+        *chart_words.joined(drawing.titles),
+        *chart_words.joined(drawing.turned),
+        *chart_words.joined(_placed_by_nothing(drawing, marks, panels, shown)),
+    ]
+
+
+def _placed_by_nothing(
+    drawing: Drawing, marks: set[int], panels: Sequence[np.ndarray], shown: Sequence[ShapeNumbers]
+) -> list[Word]:
+    """Words that are no mark of a line of the grid, no heading of a panel, and no number of a shape."""
+    upright = [grid for grid in panels if grid[0][1] == grid[0][3]]
+    return [
+        word
+        for place, word in enumerate(drawing.words)
+        if place not in marks and not _is_heading(word, upright) and not _is_number_of_shape(word, shown)
     ]
 
 
@@ -126,7 +144,7 @@ def _scale(
                 marks.add(place)
                 pixels.append(top if vertical else begin)
                 numbers.append(value_of(word.text))
-    slope = _slope(np.array(pixels), np.array(numbers)) if len(numbers) > 1 else 0.0
+    slope = chart_marks.slope_of(np.array(pixels), np.array(numbers)) if len(numbers) > 1 else 0.0
     if not slope:
         return None
     begins = np.array(numbers) - slope * np.array(pixels)
@@ -135,15 +153,6 @@ def _scale(
     compared.strange += [f"{numbers[place]:g}" for place in np.flatnonzero(wrong)]
     compared.numbers += len(numbers)
     return scale
-
-
-def _slope(pixels: np.ndarray, numbers: np.ndarray) -> float:
-    """What most pairs say that are far apart, so that tenths of a pixel matter least."""
-    first, second = np.triu_indices(len(pixels), 1)
-    apart = np.abs(pixels[first] - pixels[second])
-    far = apart >= max(0.5 * apart.max(), 1.0)
-    rises = (numbers[first] - numbers[second])[far] / (pixels[first] - pixels[second])[far]
-    return float(np.median(rises)) if far.any() else 0.0
 
 
 @dataclass
@@ -221,7 +230,7 @@ def _far_ends(bars: np.ndarray) -> np.ndarray:
     left, right = bars[:, 0], bars[:, 0] + bars[:, 2]
     places, numbers = np.unique(np.concatenate([left, right]).round(1), return_counts=True)
     line = places[numbers.argmax()]
-    return np.where(np.abs(right - line) < _PIXEL, left, right)
+    return np.where(np.abs(right - line) < PIXEL, left, right)
 
 
 def _is_in(places: np.ndarray, grid: np.ndarray, scale: Scale) -> bool:
@@ -261,11 +270,11 @@ def _strange_words(
         if place not in marks and not (len(upright) > 1 and _is_heading(word, upright))
     ]
     for row, across in _rows(others, upright):
-        if not panels and drawing.rectangles and _are_first_places(row, across):
+        if not panels and drawing.rectangles and chart_marks.are_first_places(row, across):
             continue
         if len(row) >= 3 and across != "over" and all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
             named = _strange_names(row, drawing.words, shown, series) if across == "y" else None
-            yield from _off_scale(row, across) if named is None else named
+            yield from chart_marks.off_scale(row, across) if named is None else named
             continue
         said = [word.text for word in row if word.text not in series.labels]
         yield from (text for text in said if "95" not in (_levels(text) or ["95"]))
@@ -327,22 +336,6 @@ def _left_of(word: Word, panels: Sequence[np.ndarray]) -> float:
     return max((float(grid[0, 0]) for grid in panels if grid[0, 0] <= word.x), default=0.0)
 
 
-def _off_scale(row: Sequence[Word], across: str) -> Iterator[str]:
-    """Marks along an axis that are not even."""
-    values = np.array([value_of(word.text) for word in row])
-    places = np.array([getattr(word, across) for word in row])
-    wrong = [_uneven(places, each) for each in (values, _mirrored(places, values))]
-    yield from (row[int(place)].text for place in min(wrong, key=len))
-
-
-def _are_first_places(row: Sequence[Word], across: str) -> bool:
-    """Whether it is a map's marks of one cell or two, which tell no scale: they are counted from 0."""
-    if across == "over" or len(row) > 2:
-        return False
-    placed = sorted((float(getattr(word, across)), word.text) for word in row)
-    return [text for _at, text in placed] == [str(place) for place in range(len(row))]
-
-
 def _are_on_axis(row: Sequence[Word], series: ChartSeries, shown: Sequence[ShapeNumbers]) -> bool:
     """Whether two marks, which tell no scale by themselves, stand where the shapes' first place and last say."""
     if not shown or not all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
@@ -355,18 +348,6 @@ def _are_on_axis(row: Sequence[Word], series: ChartSeries, shown: Sequence[Shape
         for first, last in series.axes
         if last > first and reach > 0
     )
-
-
-def _mirrored(places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Marks of an axis whose numbers grow to both sides, with those before nought below it."""
-    return np.where(places < places[values.argmin()], -values, values)
-
-
-def _uneven(places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Which marks are not where the others say."""
-    slope = _slope(places, values)
-    begins = values - slope * places
-    return np.flatnonzero(np.abs(begins - np.median(begins)) > 2 * _PIXEL * abs(slope))
 
 
 def _levels(text: str) -> list[str]:
@@ -386,6 +367,10 @@ def _is_known(word: Word, series: ChartSeries, shown: Sequence[ShapeNumbers], is
         return True
     if chart_names.is_cut(word.text, series.labels):
         return True
+    return _is_number_of_shape(word, shown)
+
+
+def _is_number_of_shape(word: Word, shown: Sequence[ShapeNumbers]) -> bool:
     if not WORD_OF_NUMBER.fullmatch(word.text):
         return False
     return any(

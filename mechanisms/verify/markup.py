@@ -65,7 +65,6 @@ TAGS = frozenset(
         "thead",
         "title",
         "tr",
-        "tspan",
         "ul",
     ]
 )
@@ -91,7 +90,7 @@ _ONLY = {
     "data-shape": re.compile("upright"),
 }
 # Within a drawing; others would end it there, and their text be shown beside it.
-_DRAWN = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text", "tspan"])
+_DRAWN = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text"])
 # In what the parts of a table stand, and nowhere else: a reader would end a part that is left open where it likes.
 _PARENTS = {
     "table": ("",),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from mechanisms.domain import Domain
+from mechanisms.inert_text import as_shown
 from mechanisms.json_types import JsonObject
 from mechanisms.tabular.headers import Headers
 from mechanisms.verify.bundle import STREAM
@@ -27,6 +28,7 @@ _MEANS_OF_ROWS = (
     r"(\nBy its exact sum, 95 %)?"
 )
 _SHARES = rf"Column(\n{pattern('{}: {}% of the variance').pattern})+"
+_NUMBERED = re.compile("_[0-9]+$")
 # Columns of a codebook that say what a column is called.
 _CALLED = ("name", "column", "title")
 
@@ -60,8 +62,9 @@ def page_tables(release: JsonObject, tables: Tables) -> list[PageTable]:
 
 def _spoken(name: str) -> frozenset[str]:
     """A column's name for readers may be without what stands over several columns, and has blanks for underscores."""
-    own = (name, name.rpartition(": ")[2])
-    return frozenset(each for text in own for each in (text, text.replace("_", " ")))
+    shown = as_shown(name)
+    own = (shown, shown.rpartition(": ")[2])
+    return frozenset(" ".join(each.split()) for text in own for each in (text, text.replace("_", " ")))
 
 
 def _labels(domain: Domain) -> tuple[list[frozenset[str]], list[list[str]]]:
@@ -93,19 +96,26 @@ def _queries(_plan: JsonObject, tables: Tables) -> list[PageTable]:
 
 def _means(plan: JsonObject, tables: Tables) -> list[PageTable]:
     """One for each measured column: the line of everybody, where there are groups, and those of groups."""
-    groups, totals = Domain.from_json(plan["groups"]), list(tables["totals"].columns)
-    names, labels = [_spoken(name) for name in groups.shown_names], []
-    for attribute in groups.attributes:
-        size = 1 + attribute.has_codes
-        labels.append(totals[:size])
-        del totals[:size]
-    parts = [tables[stem] for stem in ("in_all", "totals") if stem in tables]
-    lines = pd.concat(parts).fillna(ALL)
+    groups = Domain.from_json(plan["groups"])
+    labels = [
+        [f"label {place} {own}" for own in range(1 + attribute.has_codes)]
+        for place, attribute in enumerate(groups.attributes)
+    ]
+    totals = _renamed(tables["totals"], [name for own in labels for name in own])
+    lines = pd.concat([*([tables["in_all"]] if "in_all" in tables else []), totals]).fillna(ALL)
     heads = re.compile(_MEANS + _BOUNDS)
     return [
-        PageTable(names, heads, lines[lines["measured"] == column], labels)
-        for column in tables["totals"]["measured"].unique()
+        PageTable(
+            [_spoken(name) for name in groups.shown_names], heads, lines[lines["measured"] == column], labels
+        )
+        for column in totals["measured"].unique()
     ]
+
+
+def _renamed(totals: pd.DataFrame, labels: list[str]) -> pd.DataFrame:
+    """With these names for its groups, whose own may be those of numbers, which then have a number behind theirs."""
+    others = [_NUMBERED.sub("", str(name)) for name in totals.columns[len(labels) :]]
+    return totals.set_axis([*labels, *others], axis=1)
 
 
 def _microdata(plan: JsonObject, tables: Tables) -> list[PageTable]:

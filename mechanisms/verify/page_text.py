@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import unescape
 
 # Tags within a line: what stands on both sides of one is read as one word, or one number.
-_IN_A_LINE = re.compile(r"</?(?:code|label|small|span|strong|sub|sup|tspan)\b[^>]*>")
+_IN_A_LINE = re.compile(r"</?(?:code|label|small|span|strong|sub|sup)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
 _UNREAD = re.compile(r"<(style|script)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 _DRAWING = re.compile(r"<svg\b.*?</svg>", re.DOTALL)

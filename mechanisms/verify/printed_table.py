@@ -39,6 +39,7 @@ _IN_PERCENT = ("share",)
 _NAMED, _DIFFERENCES = ("column", "row"), ("difference", "standardised")
 # How pages write that a cell has no number, and what stands beside the name of a column of categories.
 _NOTHING, _OF_CATEGORIES = "not determined", " n (%)"
+_COMMAND = re.compile(r"\\[a-zA-Z]+")
 _BLOCK = re.compile(r"\\multicolumn\{.*\\textbf\{(.*)\}\}\\\\\*")
 
 
@@ -112,8 +113,8 @@ def _letters(name: str) -> str:
 
 
 def _as_in_latex(text: str) -> str:
-    """Without the names of commands, and without signs that are commands there; raised digits as digits."""
-    return re.sub(r"\\[a-zA-Z]+|[ερδ]", " ", unicodedata.normalize("NFKC", text))
+    """Without signs that are commands there; raised digits as digits."""
+    return re.sub("[ερδ]", " ", unicodedata.normalize("NFKC", text))
 
 
 def _strange_in(cell: str, lines: pd.DataFrame, ends: CellEnds | None = None) -> list[str]:
@@ -204,8 +205,8 @@ def _is_same(own: str, shown: str) -> bool:
 
 
 def _is_same_in_latex(own: str, shown: str) -> bool:
-    """Its letters and numbers: signs are written otherwise there."""
-    own, shown = _as_in_latex(own), _as_in_latex(shown)
+    """Its letters and numbers: signs are written otherwise there, some as commands."""
+    own, shown = _as_in_latex(own), _as_in_latex(_COMMAND.sub(" ", shown))
     return (_letters(own), _numbers([own])) == (_letters(shown), _numbers([shown]))
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,9 +14,15 @@ WORD_OF_NUMBER = re.compile("[-\u2212]?[0-9][0-9,\u202f]*(?:\\.[0-9]+)?")
 _POLYLINE = re.compile(r'<polyline points="([^"]*)"[^>]*?stroke="([^"]*)"')
 _POLYGON = re.compile(r'<polygon points="([^"]*)"')
 _PATH = re.compile(r'<path\s+d="([^"]*)"(?:[^>]*?\bfill="([^"]*)"[^>]*?\bfill-opacity="([0-9.]+)")?')
+# From places to how far along, and across, what is turned by 60 degrees to the left.
+_TURN = np.array([[0.5, -math.sqrt(3) / 2], [math.sqrt(3) / 2, 0.5]])
 _TEXT = re.compile(r"<text\b([^>]*)>(.*?)</text>", re.DOTALL)
-_PLACE = re.compile(r'\b([xy])="(-?[0-9.]+)"')
-_ANCHOR = re.compile(r'text-anchor="([a-z]+)"')
+# All that a portal writes at a text: where it stands, upright or turned, by which end, and how it looks.
+_OF_TEXT = re.compile(
+    r'\s*(?:transform="translate\((-?[0-9.]+) (-?[0-9.]+)\) rotate\(-60\)"|x="(-?[0-9.]+)"\s+y="(-?[0-9.]+)")'
+    r'(?:\s+font-size="1[37]")?(?:\s+font-weight="600")?'
+    r'(?:\s+text-anchor="(start|middle|end)")?(?:\s+class="strong")?(?:\s+fill="[^"]*")?\s*'
+)
 _BAR = re.compile(r"M([-0-9.]+) ([-0-9.]+)V([-0-9.]+)h([-0-9.]+)V([-0-9.]+)z")
 _RECTANGLE = re.compile(r"M([-0-9.]+) ([-0-9.]+)h([-0-9.]+)v([-0-9.]+)h-([-0-9.]+)z")
 _DOT = re.compile(r"M([-0-9.]+) ([-0-9.]+)a([0-9]+) \3 0 1 0 ([0-9]+) 0a\3 \3 0 1 0 -\4 0")
@@ -51,7 +57,8 @@ class Shade:
 class Drawing:
     """Shapes by kind, each an array of points (n, 2), of bars (n, 5), or of rectangles (n, 5).
 
-    unread: shapes that are written as no portal writes them.
+    turned: words as they stand along their own direction. titles: what stands at no shape, over and under it.
+    unread: shapes and texts that are written as no portal writes them.
     """
 
     grid: list[np.ndarray] = field(default_factory=list)
@@ -64,12 +71,15 @@ class Drawing:
     rectangles: list[np.ndarray] = field(default_factory=list)
     shades: list[Shade] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
+    turned: list[Word] = field(default_factory=list)
+    titles: list[Word] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
 
 
 def read(svg: str) -> Drawing:
     """The drawing that an SVG is. Raises ValueError where a number in it is none."""
-    drawing = Drawing(words=list(_words(svg)))
+    drawing = Drawing()
+    _add_words(drawing, svg)
     for places, stroke in _POLYLINE.findall(svg):
         points = _points(places)
         if stroke in _FRAME:
@@ -96,12 +106,17 @@ def _is_upright(points: np.ndarray) -> bool:
     return points.shape == (2, 2) and bool(points[0, 0] == points[1, 0])
 
 
-def _words(svg: str) -> Iterator[Word]:
+def _add_words(drawing: Drawing, svg: str) -> None:
     for attributes, text in _TEXT.findall(svg):
-        places, anchor = dict(_PLACE.findall(attributes)), _ANCHOR.search(attributes)
-        words = " ".join(plain(text).split())
-        if {"x", "y"} <= places.keys() and anchor:
-            yield Word(words, float(places["x"]), float(places["y"]), anchor[1])
+        words, form = " ".join(plain(text).split()), _OF_TEXT.fullmatch(attributes)
+        if form is None:
+            drawing.unread.append(words[:20])
+        elif form[1]:
+            along, across = _TURN @ np.array([float(form[1]), float(form[2])])
+            drawing.turned.append(Word(words, float(along), float(across), form[5] or "start"))
+        else:
+            own = drawing.words if form[5] else drawing.titles
+            own.append(Word(words, float(form[3]), float(form[4]), form[5] or "start"))
 
 
 def _points(places: str) -> np.ndarray:

@@ -64,9 +64,13 @@ def english_part(readme: str, title: str) -> tuple[str, list[str]]:
     return english, [*(first - second), *(second - first)] if chinese else []
 
 
+def paragraphs(page: str) -> list[str]:
+    """What people read of a page in one line or the lines after it, cells of tables each by itself."""
+    return [plain(each) for each in _BLOCK.split(_UNREAD.sub(" ", page))]
+
+
 def _numbers(page: str) -> list[Counter[str]]:
-    paragraphs = _BLOCK.split(_UNREAD.sub(" ", page))
-    return [numbers(plain(each)) for each in paragraphs]
+    return list(map(numbers, paragraphs(page)))
 
 
 def numbers(text: str) -> Counter[str]:

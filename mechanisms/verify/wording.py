@@ -64,6 +64,8 @@ _PLAIN_FLOAT = re.compile(r"-?[0-9]{1,300}(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?")
 _MARK = re.compile(f"{WORD_OF_NUMBER.pattern}|{DATE.pattern}")
 # What may have digits after a letter or a dot, and those that portals write.
 _WORD, _DIGITS = re.compile(r"[\w.]+"), re.compile("[0-9]+")
+# At least three digits, each alone between blanks.
+_SPACED = re.compile(r"(?<![^\s])[0-9](?:\s+[0-9]){2,}(?![^\s.,;:])")
 _PORTALS_WORDS = {"sha256"}
 # Tables of rows of many columns that speak of columns, and where.
 _OF_COLUMNS, _NAMED = {"columns", "pairs", "measured", "groups"}, ("column", "first", "second")
@@ -119,7 +121,7 @@ class _Texts:
         text = self._bundle.content(name).decode("utf-8")
         beside = self._foreign(page_text.every_sign(name, text))
         if name.endswith((".html", ".svg")):
-            beside += self._charts(text) + self._titles(text)
+            beside += self._charts(name, text) + self._titles(text)
         beside += Compared(0, tuple(self._sorted_otherwise(text)))
         if name.endswith(".svg"):
             return _finding(
@@ -142,6 +144,7 @@ class _Texts:
             strange += self._in_words(whole.removeprefix(text), translated.NUMBER)
             beside += Compared(0, tuple(strange))
         if name.endswith(".html"):
+            beside += Compared(0, tuple(self._spaced(text)))
             lines = html_tables.compared(self._as_on_pages, text, self._page_tables(name))
             beside += Compared(lines.numbers, tuple(lines.strange))
         beside += self._printed(name, text)
@@ -183,6 +186,11 @@ class _Texts:
 
     def _foreign(self, text: str) -> Compared:
         return Compared(0, tuple(foreign(text, self._own_words)))
+
+    def _spaced(self, page: str) -> Iterator[str]:
+        """Digits with a blank between them, which are read as one number."""
+        found = (run for paragraph in translated.paragraphs(page) for run in _SPACED.findall(paragraph))
+        yield from (run for run in found if run not in self._own_words)
 
     @cached_property
     def _own_words(self) -> str:
@@ -235,8 +243,8 @@ class _Texts:
             return Compared()
         return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary, plan)))
 
-    def _charts(self, text: str) -> Compared:
-        found = charts.compared(text, self._series)
+    def _charts(self, name: str, text: str) -> Compared:
+        found = charts.compared(text, self._series, in_page=name.endswith(".html"))
         return Compared(found.numbers, tuple(found.strange))
 
     @cached_property

@@ -60,7 +60,7 @@ def triggered(event: str, table: str, body: str) -> Iterator[None]:
             connection.cursor().execute(statement)
 
 
-def said(kind: str) -> list[str]:
+def differences_of(kind: str) -> list[str]:
     """What `verify` says of things of a kind."""
     return [text for text in imprints.differences() if kind in text]
 
@@ -86,7 +86,7 @@ def test_a_declaration_is_frozen_as_it_was_reviewed(draft):
     forging = "UPDATE datasets_domainversion SET max_rows = 1000 WHERE id = NEW.id"
     with triggered("UPDATE OF frozen", "datasets_domainversion", forging):
         building.confirm(draft)
-    assert WORDS in failure_of(draft) and said("declaration")
+    assert WORDS in failure_of(draft) and differences_of("declaration")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_release_is_confirmed_as_it_was_reviewed(draft, forging):
     stored = Release.objects.get(pk=draft.pk)
     with pytest.raises(ForgedRowError):
         watched.require_written(stored)
-    assert said("release")
+    assert differences_of("release")
     RELEASES.run(draft.pk)
     stored.refresh_from_db()
     assert stored.published_at is None and not stored.measurement
@@ -129,7 +129,7 @@ def test_the_charge_of_another_release_pays_for_none(draft, other_curator):
         connection.cursor().execute(models_unbound)
     with triggered("UPDATE OF charge_id", "releases_release", forging):
         building.confirm(draft)
-    assert WORDS in failure_of(draft) and said("release")
+    assert WORDS in failure_of(draft) and differences_of("release")
 
 
 @pytest.mark.parametrize("kind", [LedgerEntry.Kind.GRANT, "void", "other"])
@@ -154,7 +154,7 @@ def test_the_records_of_another_dataset_are_nobodys(requested, other_curator):
     forging = f"UPDATE datasets_dataset SET \"table\" = '{other.table}' WHERE id = NEW.id"
     with triggered('UPDATE OF "table"', "datasets_dataset", forging):
         Dataset.objects.filter(pk=dataset.pk).update(table=dataset.table)
-    assert said("dataset")
+    assert differences_of("dataset")
     assert WORDS in failure_of(requested)
 
 
@@ -168,7 +168,7 @@ def test_a_running_count_counts_what_was_reviewed(dataset):
     forging = "UPDATE streams_stream SET summed = 'age', largest_increment = 1000 WHERE id = NEW.id"
     with triggered("UPDATE OF requested_at", "streams_stream", forging):
         streams.confirm(stream)
-    assert said("stream")
+    assert differences_of("stream")
     with pytest.raises(ForgedRowError):
         watched.require_written(Stream.objects.get(pk=stream.pk))
 
@@ -179,7 +179,7 @@ def test_a_period_is_what_was_drawn(dataset):
     with triggered("INSERT", "streams_period", forging):
         publish(stream, 1, 5)
     assert Period.objects.get().released == [71234]
-    assert said("periods of stream")
+    assert differences_of("periods of stream")
     SeriesBundle.objects.get_or_create(stream=stream)
     DOWNLOADS.run(stream.pk)
     assert WORDS in SeriesBundle.objects.get().failure and not SeriesFile.objects.exists()
@@ -190,7 +190,7 @@ def test_a_measurement_is_that_which_was_made(requested, other_curator):
     forging = f"UPDATE releases_release SET measurement = '{other.measurement}' WHERE id = NEW.id"
     with triggered("UPDATE OF measured_at", "releases_release", forging):
         assert WORDS in failure_of(requested)
-    assert said("release")
+    assert differences_of("release")
 
 
 def test_files_are_those_that_were_written(requested, other_curator):
@@ -198,7 +198,7 @@ def test_files_are_those_that_were_written(requested, other_curator):
     forging = f"UPDATE releases_artifact SET stored = '{stored.stored}' WHERE id = NEW.id"
     with triggered("INSERT", "releases_artifact", forging):
         RELEASES.run(requested.pk)
-    assert said("files of release")
+    assert differences_of("files of release")
 
 
 def test_those_who_are_bound_are_those_whom_a_grant_named(dataset, other_curator):
@@ -209,7 +209,7 @@ def test_those_who_are_bound_are_those_whom_a_grant_named(dataset, other_curator
     )
     with triggered("INSERT", "datasets_dataset_same_people", forging):
         dataset.same_people.add(first)
-    assert said("dataset")
+    assert differences_of("dataset")
     with pytest.raises(ForgedRowError):
         watched.require_fields(Dataset.objects.get(pk=dataset.pk), "same_people")
 
@@ -217,7 +217,7 @@ def test_those_who_are_bound_are_those_whom_a_grant_named(dataset, other_curator
 def test_a_row_that_a_trigger_deletes_at_once_is_missed(dataset, other_curator):
     with triggered("INSERT", "datasets_share", "DELETE FROM datasets_share WHERE id = NEW.id"):
         Share.objects.create(dataset=dataset, person=other_curator, right=Right.SEE)
-    assert said("share")
+    assert differences_of("share")
 
 
 def test_a_row_that_a_trigger_puts_back_is_noticed(dataset, other_curator):
@@ -228,7 +228,7 @@ def test_a_row_that_a_trigger_puts_back_is_noticed(dataset, other_curator):
     putting_back = f"INSERT INTO datasets_share ({', '.join(columns)}) VALUES ({old})"
     with triggered("DELETE", "datasets_share", putting_back):
         share.delete()
-    assert Share.objects.filter(dataset=dataset).exists() and said("share")
+    assert Share.objects.filter(dataset=dataset).exists() and differences_of("share")
 
 
 def test_what_the_portal_writes_undisturbed_is_what_its_lines_say(ready):

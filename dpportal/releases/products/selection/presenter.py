@@ -90,8 +90,11 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
         return verdict.observed(comparison["good_chance"])
 
     def facts(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
+        """With the names of all columns, which neither the plan nor a table has: texts say them."""
         points = reconstructed.plan.score.points_per_row
-        return {"choice": reconstructed.result, "points_per_row": points}
+        read = reconstructed.release.domain.attributes
+        columns = [{"column": each.name, "title": each.shown_name} for each in read]
+        return {"choice": reconstructed.result, "points_per_row": points, "columns": columns}
 
 
 def _names_in_files(reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> list[LabelColumn]:

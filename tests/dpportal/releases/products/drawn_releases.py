@@ -23,6 +23,93 @@ from tests.dpportal.releases.products.queries import building as queries
 NAMES = ("age", "Q 12", "hours per week", "sex", "Größe", "region-7", "x_1", "收入", "rooms", "first visit")
 VALUES = ("Nord", "Süd", "1", "2", "65+", "a b", "ja", "nein", "ICD 10", "x;y", "O'Neill", "7.5", "T&T", "是")
 WORDS = ("none", "some, but few", "0", "ICD 11", "65 or more", "“so so”", "no answer", "12", "über", "r&d")
+# As tables have them too: what may be read as a number, as the portal's own words, or as signs of a format.
+ODD = (
+    *(
+        "2019",
+        "count",
+        "Total",
+        "=cmd()",
+        "2024-01-02",
+        "1.5",
+        "-3",
+        "+1",
+        "People",
+        "Mean",
+        "value",
+        "noisy_count",
+    ),
+    *(
+        "Overall",
+        "All",
+        "Margin",
+        "95 %",
+        "of",
+        "is 7 ± 3 people",
+        "12 people",
+        "Noisy count",
+        "Below 5",
+        "收入 2019",
+    ),
+    *("עברית 12", "ab\u05d0", '"q" 5', "a|b 6", "`x` 7", "*bold* 8", "<b>9</b>", "a & b 10", "12,345", "1e9"),
+    *(
+        "none",
+        "other",
+        "missing",
+        "NaN",
+        "true",
+        "cells",
+        "query",
+        "answer",
+        "period",
+        "estimate",
+        "Q1",
+        "e.g. 3",
+    ),
+    *(
+        "5–9",
+        "a_b",
+        "__x__ 11",
+        "$x$ 12",
+        "\\x 13",
+        "#1",
+        "%",
+        "100%",
+        "2019/20",
+        "v2.0",
+        "ε = 1",
+        "[1 to 2]",
+        "(3)",
+    ),
+    *(
+        "a;b",
+        "a,b 14",
+        "it's",
+        "month 3 of 12",
+        "007",
+        "0x1F",
+        "1/2",
+        "½",
+        "km²",
+        "€ 5",
+        "@x",
+        "group",
+        "synthetic",
+    ),
+    *(
+        "measured",
+        "number",
+        "interval_lower",
+        "loss",
+        "private with ε = 3",
+        "– 4",
+        "3 to 5",
+        "Table 1",
+        "± 6",
+        "x…",
+    ),
+    *("...", "column", "x 1 " * 30, "I", "12:30"),
+)
 PERSON = "block"
 KINDS = ("integer", "real", "date", "categorical", "boolean")
 MOST_DRAFTS = 40
@@ -31,9 +118,11 @@ MOST_DRAFTS = 40
 class Drawing:
     """A table of `building.ROWS` rows with its declaration, and what is released of it; all follows from the seed."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, odd: bool = False) -> None:
+        """odd: whether its columns, values and words are called as few are."""
         self._draw = random.Random(seed)
-        names = self._draw.sample(NAMES, self._draw.randint(2, 4))
+        self._values, self._words = (ODD, ODD) if odd else (VALUES, WORDS)
+        names = self._draw.sample(ODD if odd else NAMES, self._draw.randint(2, 4))
         # Of the first a mean can be released.
         self.attributes = [
             self._attribute(name, KINDS if place else KINDS[:3]) for place, name in enumerate(names)
@@ -68,8 +157,8 @@ class Drawing:
         missing = self._draw.random() < 0.3
         kind = self._draw.choice(kinds)
         if kind == "categorical":
-            values = tuple(self._draw.sample(VALUES, self._draw.randint(2, 6)))
-            words = tuple(self._draw.sample(WORDS, len(values))) if self._draw.random() < 0.5 else ()
+            values = tuple(self._draw.sample(self._values, self._draw.randint(2, 6)))
+            words = tuple(self._draw.sample(self._words, len(values))) if self._draw.random() < 0.5 else ()
             return Categorical(name, missing, values=values, words=words, closed=self._draw.random() < 0.3)
         if kind == "integer":
             lower = self._draw.choice((0, 0, 1, 17, -20, 1000))

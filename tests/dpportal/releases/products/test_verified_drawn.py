@@ -26,10 +26,11 @@ FIRST, _, LAST = os.environ.get("DPPORTAL_DRAWN", "1-8").partition("-")
 
 @pytest.mark.parametrize("seed", range(int(FIRST), int(LAST) + 1))
 @pytest.mark.parametrize("product", PRODUCTS)
+@pytest.mark.parametrize("odd", [False, True], ids=["", "odd names"])
 def test_a_fresh_bundle_of_a_drawn_release_holds(
-    curator: User, administrator: User, tmp_path: Path, product: str, seed: int
+    curator: User, administrator: User, tmp_path: Path, product: str, seed: int, odd: bool
 ) -> None:
-    drawing = Drawing(seed)
+    drawing = Drawing(seed, odd=odd)
     release = drawing.release(drawing.dataset(curator, administrator, product), product)
     path = downloaded(release, tmp_path)
     found = verify(Bundle.read(path))

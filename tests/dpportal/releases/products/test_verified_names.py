@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
+from mechanisms import registry
 from mechanisms.domain import Categorical, Integer
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
@@ -12,6 +14,7 @@ from mechanisms.verify.finding import State
 from tests.dpportal import building
 from tests.dpportal.releases.products.building import finished
 from tests.dpportal.releases.products.microdata.building import dataset_of
+from tests.dpportal.releases.products.queries import building as queries
 from tests.dpportal.releases.products.test_verified import downloaded
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
@@ -42,4 +45,45 @@ def test_means_without_groups(curator, administrator, tmp_path, name):
 def test_a_summary_by_groups(curator, administrator, tmp_path, name):
     dataset = table(curator, administrator, name)
     release = finished(dataset, "summary", [name, "group"], "9", "column-tables", group="group", twice=[])
+    assert other_than_held(release, tmp_path) == []
+
+
+def categories(curator, administrator, name: str, value: str) -> Dataset:
+    """A column of two categories, of which one is called so."""
+    values = {name: [(value, "other one")[n % 2] for n in range(300)]}
+    dataset = dataset_of(curator, "Survey", values, [Categorical(name, values=(value, "other one"))])
+    dataset_services.declare_unit(dataset, neighbours="replace-one", unit_column="", max_rows=1)
+    return building.granted(dataset, administrator, "20")
+
+
+@pytest.mark.parametrize("name", ["2019", "2024-01-02", "month 13 of 25"])
+def test_a_private_choice(curator, administrator, tmp_path, name):
+    dataset, method = categories(curator, administrator, name, "a"), registry.SELECTIONS[0].name
+    about = {"question": "most-common-value", "picks": 1, "level": "1/2"}
+    release = finished(dataset, "selection", [name], "2", method, **about)
+    assert other_than_held(release, tmp_path) == []
+
+
+@pytest.mark.parametrize(("name", "value"), [("@x", "=cmd()"), ("long " * 30, "2024-01-02"), ("a", "x  2")])
+def test_randomised_answers(curator, administrator, tmp_path, name, value):
+    dataset = categories(curator, administrator, name, value)
+    release = finished(dataset, "response", [name], "2", registry.RESPONSES[0].name)
+    assert other_than_held(release, tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["2019", "count"])
+def test_answers_of_a_workload(curator, administrator, tmp_path, name):
+    dataset = table(curator, administrator, name)
+    method = "weighted-marginals"
+    release = queries.finished(queries.draft_of(dataset, "marginals(<=2)", [name, "group"], "2", method))
+    assert other_than_held(release, tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["Total", "Mean", "2019", "All", "-1"])
+def test_means_by_groups(curator, administrator, tmp_path, name):
+    values = {name: ["ab"[n % 2] for n in range(300)], "age": [str(20 + n % 60) for n in range(300)]}
+    domain = [Categorical(name, values=("a", "b")), Integer("age", lower=0, upper=99, width=10)]
+    dataset = building.granted(dataset_of(curator, "Survey", values, domain), administrator, "20")
+    how = {"measured": ["age"], "deviation": False, "steps": {}}
+    release = finished(dataset, "means", [name, "age"], "9", "bernstein-sums", **how)
     assert other_than_held(release, tmp_path) == []
