@@ -111,10 +111,10 @@ def _content(request: HttpRequest, file: UploadedFile[bytes], digest: HMAC | Non
 @router.get("/{uuid:dataset_id}", auth=READ, response=DatasetShown)
 def dataset(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait: Wait = 0) -> object:
     """One dataset. wait: while its file is being read, the answer waits for the end, so many seconds at most."""
-    found = dataset_for(request, dataset_id, Right.SEE)
-    if wait and found.is_converting:
+    visible = dataset_for(request, dataset_id, Right.SEE)
+    if wait and visible.is_converting:
         long_polling.wait(request, response, wait)
-    return shown(request, found)
+    return shown(request, visible)
 
 
 @router.patch("/{uuid:dataset_id}", auth=ADMINISTER, response=DatasetShown)

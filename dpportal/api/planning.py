@@ -137,10 +137,10 @@ def _price_by_error(draft: Release, payload: PlanInput) -> None:
     """Choose the cost that buys the wanted error."""
     position = {"half_width": repr(payload.half_width), "mechanism": draft.mechanism}
     try:
-        found = turned(draft, position)["amount"]
+        amount = turned(draft, position)["amount"]
     except ValidationError as error:
         raise RefusedError(409, error.messages[0]) from None
-    draft.price(Decimal(found), drafts.budget_of(draft))
+    draft.price(Decimal(amount), drafts.budget_of(draft))
 
 
 def _amount(text: str | None) -> Decimal:

@@ -73,19 +73,19 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
     is given up.
     """
     _require_tus(request)
-    said, size = _metadata(request), request.headers.get("Upload-Length", "")
+    metadata, size = _metadata(request), request.headers.get("Upload-Length", "")
     if not _DIGITS.fullmatch(size):
         text = _("Say in the header “Upload-Length” how many bytes the file has, in digits.")
         raise RefusedError(400, text)
-    sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": said, "size": size})
+    sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": metadata, "size": size})
     if (known := sent.earlier()) is not None:
         return _upload_shown(request, response, _begun_before(request, known))
-    sha256 = said.pop("sha256", "").lower()
+    sha256 = metadata.pop("sha256", "").lower()
     if sha256 and not _SHA256.fullmatch(sha256):
         text = _("A SHA-256 has 64 hexadecimal digits.")
         raise RefusedError(422, text, {"sha256": [text]})
-    named = {"file_name": said.pop("filename", ""), "size": size}
-    form = DirectUploadForm(form_data({**said, **named, "arrived": COMPLETE}))
+    named = {"file_name": metadata.pop("filename", ""), "size": size}
+    form = DirectUploadForm(form_data({**metadata, **named, "arrived": COMPLETE}))
     require_valid(form, sent_as={"file_name": "filename"})
     draft, chosen, by = form.save(commit=False), form.cleaned_data, current_user(request)
     with transaction.atomic():
@@ -189,13 +189,15 @@ def _metadata(request: HttpRequest) -> dict[str, str]:
         pairs = [
             pair.split() for pair in request.headers.get("Upload-Metadata", "").split(",") if pair.strip()
         ]
-        said = {name: b64decode(value[0], validate=True).decode() if value else "" for name, *value in pairs}
+        metadata = {
+            name: b64decode(value[0], validate=True).decode() if value else "" for name, *value in pairs
+        }
     except ValueError:
         text = _("“Upload-Metadata” is pairs of a name and its value in Base64, separated by commas.")
         raise RefusedError(400, text) from None
-    if len(said) < len(pairs):
+    if len(metadata) < len(pairs):
         raise RefusedError(400, _("“Upload-Metadata” has a name twice. Send each once."))
-    return said
+    return metadata
 
 
 def _require_tus(request: HttpRequest) -> None:

@@ -41,9 +41,9 @@ def differences(own: CountedRows, others: Iterable[tuple[str, CountedRows]]) -> 
     columns = frozenset[tuple[str, str]]().union(*(rows.declared for rows in every))
     if len({name for name, _digest in columns}) < len(columns):
         reasons.append(_("The columns were not declared in the same way for all of them."))
-    drawn = next((rows.most_drawn for rows in every if rows.most_drawn is not None), None)
-    if drawn is not None:
-        reasons.append(_of_drawing(drawn))
+    most_sampled = next((rows.most_drawn for rows in every if rows.most_drawn is not None), None)
+    if most_sampled is not None:
+        reasons.append(_of_drawing(most_sampled))
     if any(rows.is_of_now for rows in every):
         reasons.append(_("The table was read at different times and may have changed."))
     if any(rows.is_of_periods for rows in every):

@@ -57,13 +57,13 @@ class Odds:
         others: all accounts of the same people; those of other datasets of its protection and kind add up with it.
         """
         replaced = budget.protection.neighbours == Neighbours.REPLACE_ONE
-        beside = [each for each in others if each.pk != budget.pk]
-        elsewhere = sum((each.total for each in beside if _adds_up(each, budget)), Decimal(0))
-        aside = sum(_epsilon_of(each) for each in beside if not _adds_up(each, budget))
+        siblings = [each for each in others if each.pk != budget.pk]
+        of_others = sum((each.total for each in siblings if _adds_up(each, budget)), Decimal(0))
+        aside = sum(_epsilon_of(each) for each in siblings if not _adds_up(each, budget))
         definition, failing = Definition(budget.definition), budget.delta_total + delta
-        failing += sum((each.delta_total for each in beside if _adds_up(each, budget)), Decimal(0))
+        failing += sum((each.delta_total for each in siblings if _adds_up(each, budget)), Decimal(0))
         exponent = budget.delta_exponent
-        return cls(definition, budget.total, amount, exponent, replaced, elsewhere, aside, failing)
+        return cls(definition, budget.total, amount, exponent, replaced, of_others, aside, failing)
 
     @property
     def total(self) -> Decimal:

@@ -94,8 +94,8 @@ def _file_name(pk: UUID) -> str:
 
 def _seal(check: BundleCheck) -> str:
     """A keyed digest of what was found."""
-    said = ["bundle check", check.pk, check.findings, check.publication, check.release_sha256]
-    return keyed(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+    parts = ["bundle check", check.pk, check.findings, check.publication, check.release_sha256]
+    return keyed(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def forget() -> None:

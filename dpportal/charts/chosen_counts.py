@@ -327,10 +327,10 @@ def _side_by_side(
 ) -> go.Figure:
     figure = go.Figure(layout={"barmode": "group", "legend": legend_of(chosen)})
     lines = are_lines(chosen.along) and chosen.by is not None
-    drawn = half_width if values.size <= MOST_WHISKERS else None
+    whiskers = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
         text = f"{f'{name}, ' if name else ''}{hover(unit_of(chosen), half_width)}"
-        own = margin_of(half_width if lines else drawn, place)
+        own = margin_of(half_width if lines else whiskers, place)
         if lines:
             figure.add_traces(group_line(place, name, labels, values[:, place], own, text))
         else:

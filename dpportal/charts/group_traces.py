@@ -95,7 +95,7 @@ def group_line(
     fill = f"var(--series-{place + 1}-band)"
     band = [] if half_width is None else interval_band(labels, values, half_width, fill)
     line = {"color": colour, "width": 2, "dash": DASHES[place], "shape": "hvh"}
-    drawn = go.Scatter(
+    scatter = go.Scatter(
         name=name,
         x=labels,
         y=values.tolist(),
@@ -105,4 +105,4 @@ def group_line(
         line=line,
         hovertemplate=f"{text}<extra></extra>",
     )
-    return [*(trace.update(showlegend=False) for trace in band), drawn]
+    return [*(trace.update(showlegend=False) for trace in band), scatter]

@@ -79,14 +79,14 @@ def _points(trace: Trace) -> list[_Point]:
     along, across = ("y", "x") if lies else ("x", "y")
     # Bars to the left count as those to the right do.
     sign = -1 if lies and sum(trace[across]) < 0 else 1
-    found = []
+    points = []
     for place, (value, name) in enumerate(zip(trace[across], trace[along], strict=True)):
         if value is not None:
             reach = max(sides_at(trace, place, across) or (0, 0))
             at = plain_label(name) if isinstance(name, str) else number_text(name)
             text = _signed(number_text(-value)) if sign < 0 else value_text(trace, place, across)
-            found.append(_Point(sign * value, text, reach, at))
-    return found
+            points.append(_Point(sign * value, text, reach, at))
+    return points
 
 
 def _of_one(name: str, points: Sequence[_Point], is_ordered: bool, unit: str) -> str:

@@ -33,8 +33,8 @@ class FirstSteps:
             .exclude(pk=demo_marker.DATASET)
             .exclude(state__in=WITHOUT_TABLE)
         )
-        asked = Q(budgets__isnull=False) | Q(budget_requests__isnull=False)
-        return cls(own.order_by("-created_at").first(), own.filter(asked).exists())
+        has_requests = Q(budgets__isnull=False) | Q(budget_requests__isnull=False)
+        return cls(own.order_by("-created_at").first(), own.filter(has_requests).exists())
 
     @property
     def examples(self) -> list[Publication]:

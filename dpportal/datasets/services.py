@@ -248,11 +248,11 @@ def declare_all(
 
     filled: those that were taken from data, while the others come from elsewhere; None: a person typed them all.
     """
-    said: dict[str, Attribute | None] = {attribute.name: attribute for attribute in attributes}
-    said |= dict.fromkeys(ignored)
-    for name, attribute in said.items():
+    declared: dict[str, Attribute | None] = {attribute.name: attribute for attribute in attributes}
+    declared |= dict.fromkeys(ignored)
+    for name, attribute in declared.items():
         _declare(dataset, name, attribute, None if filled is None else name in filled)
-    columns_declared(dataset, said, by)
+    columns_declared(dataset, declared, by)
 
 
 @transaction.atomic

@@ -71,15 +71,15 @@ class ProgramText(NamedTuple):
 
 def program_texts() -> list[ProgramText]:
     """Of `mechanisms` all, of the portal the sentences and what describes files and acts; each once."""
-    found: dict[str, ProgramText] = {}
+    texts: dict[str, ProgramText] = {}
     for room in ("mechanisms", "dpportal"):
         for path in sorted((ROOT / room).rglob("*.py")):
             if not _is_skipped(path):
                 for text in _TextFinder.texts_of(
                     path, takes_phrases=room == "mechanisms" or _is_in(path, "dpportal", OF_FRAGMENTS)
                 ):
-                    found.setdefault(text.template, text)
-    return list(found.values())
+                    texts.setdefault(text.template, text)
+    return list(texts.values())
 
 
 def _is_skipped(path: Path) -> bool:

@@ -144,8 +144,8 @@ class Guard:
 
     def differing(self, using: str) -> list[str]:
         """The names of those that a database lacks, has with another text, or has switched off."""
-        there, wanted = self._installed(connections[using]), self._expected(connections[using].vendor)
-        return sorted(name for name, text in wanted.items() if there.get(name) != text)
+        there, expected = self._installed(connections[using]), self._expected(connections[using].vendor)
+        return sorted(name for name, text in expected.items() if there.get(name) != text)
 
     def _rules(self, using: str) -> list[tuple[str, str]]:
         """Rules of PostgreSQL, with the table of each: they rewrite a statement before a trigger sees it."""
@@ -164,8 +164,8 @@ class Guard:
     def _expected(self, vendor: str) -> dict[str, str]:
         """As `_installed` has it where all is as this version makes it."""
         chosen = [each for each in self.triggers if vendor in each.vendors]
-        kept = _normalised_statements if vendor == "postgresql" else "".join
-        return {each.trigger(self.prefix): kept(each.making(self.prefix, vendor)) for each in chosen}
+        normalised = _normalised_statements if vendor == "postgresql" else "".join
+        return {each.trigger(self.prefix): normalised(each.making(self.prefix, vendor)) for each in chosen}
 
     def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str]:
         """The triggers that a database has, by name, with all that it keeps of them; of two of a name, of both."""
@@ -173,13 +173,13 @@ class Guard:
             "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s",
             "postgresql": KEPT,
         }
-        found: dict[str, str] = {}
+        installed: dict[str, str] = {}
         with connection.cursor() as cursor:
             cursor.execute(having[connection.vendor], [f"{self.prefix}%"])
             for name, *texts in cursor.fetchall():
                 text = _normalised(*texts) if connection.vendor == "postgresql" else texts[0]
-                found[name] = found.get(name, "") + text
-        return found
+                installed[name] = installed.get(name, "") + text
+        return installed
 
     def _dropping(self, connection: BaseDatabaseWrapper) -> Iterator[str]:
         there = self._installed(connection)

@@ -26,8 +26,8 @@ class TextDigests(NamedTuple):
 
 def promises_digest(others: Json, about: About) -> str:
     """See `TextDigests`. others: what else was promised, in facts."""
-    said = (others, about.facts())
-    return json_digest(said) if any(said) else ""
+    promises = (others, about.facts())
+    return json_digest(promises) if any(promises) else ""
 
 
 @dataclass(frozen=True)

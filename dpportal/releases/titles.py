@@ -33,10 +33,10 @@ def proposed(
 
     own: titles that columns were declared with, by name.
     """
-    asked = parameters.get("question", product)
+    question = parameters.get("question", product)
     words = {**read_aloud(columns), **own}
     title = _question_text(
-        asked, _spoken(list(words.values()), _worded(parameters, words)), parameters, counted
+        question, _spoken(list(words.values()), _worded(parameters, words)), parameters, counted
     )
     return _cut(title)
 

@@ -205,12 +205,12 @@ async def _refuse(scope: AsgiScope, refusal: BodyRefusedError, send: _Sender) ->
 def _answer(request: HttpRequest, refusal: BodyRefusedError) -> Answer:
     """A sentence in the language that a program, or the upload's script for its field, names; for people in each."""
     with override(named_language(request)):
-        said = translated(refusal)
+        sentence = translated(refusal)
         if request.path.startswith(PROGRAMS):
-            facts = problem_facts(refusal.status, said)
+            facts = problem_facts(refusal.status, sentence)
             return Answer(MEDIA_TYPE, json.dumps({**facts, "title": _(facts["title"])}).encode())
         if request.headers.get("Accept", "").startswith("application/json"):
-            return Answer("application/json", json.dumps({"errors": {"file": [said]}}).encode())
+            return Answer("application/json", json.dumps({"errors": {"file": [sentence]}}).encode())
     return early_refusals.page(lambda: translated(refusal))
 
 

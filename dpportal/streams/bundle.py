@@ -239,7 +239,7 @@ def _facts(stream: Stream, series: Series) -> Json:
 
 def _disclosure(stream: Stream) -> Json:
     plan, loss = stream.plan, PublishedLoss.of(stream)
-    told = Disclosure(
+    disclosure = Disclosure(
         plan.loss,
         stream.delta,
         plan.mechanism,
@@ -248,7 +248,7 @@ def _disclosure(stream: Stream) -> Json:
         total=loss.total if loss.choices else None,
         taken=_filled_columns(stream),
     )
-    return {**told.facts(), **loss.facts()}
+    return {**disclosure.facts(), **loss.facts()}
 
 
 def _filled_columns(stream: Stream) -> list[str]:

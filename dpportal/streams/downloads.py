@@ -72,14 +72,14 @@ def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
 def offered(stream: Stream) -> Offered:
     """The present files; newer ones are asked for where they are due."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    said = bundle.text_digests(stream)
-    _request(stream, written, said)
+    digests = bundle.text_digests(stream)
+    _request(stream, written, digests)
     newest = _newest(stream)
-    if written is None or not written.periods or not _files_of(written).stay(stream, said):
+    if written is None or not written.periods or not _files_of(written).stay(stream, digests):
         return Offered(to_come=newest is not None)
     files = tuple(stream.files.filter(replaced_at=None))
     last = stream.calendar.name(written.periods)
-    are_former = _files_of(written).said != said
+    are_former = _files_of(written).said != digests
     return Offered(files, written.periods, last, are_former, are_former or written.periods != newest)
 
 
@@ -88,8 +88,8 @@ def _newest(stream: Stream) -> int | None:
 
 
 def _files_of(written: SeriesBundle) -> WrittenFiles:
-    said = TextDigests(written.texts, written.promises, written.spending)
-    return WrittenFiles(said, written.texts_at, written.state == JobState.FAILED)
+    digests = TextDigests(written.texts, written.promises, written.spending)
+    return WrittenFiles(digests, written.texts_at, written.state == JobState.FAILED)
 
 
 def note_published(stream: Stream) -> None:
@@ -153,7 +153,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
     claim.step("writing")
     stream, series = watched.read_again(lambda: _as_published(stream_id))
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    at, said = database_now(), bundle.text_digests(stream)
+    at, digests = database_now(), bundle.text_digests(stream)
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:
@@ -161,7 +161,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
             files = store(partial(SeriesFile, stream=stream), written, folder_of(stream.pk))
     watched.read_again(lambda: _as_published(stream_id))
     with transaction.atomic():
-        claim.write(periods=int(series.periods[-1]) if series else 0, texts_at=at, **said._asdict())
+        claim.write(periods=int(series.periods[-1]) if series else 0, texts_at=at, **digests._asdict())
         stream.files.filter(replaced_at=None).update(replaced_at=Now())
         SeriesFile.objects.bulk_create(files)
         file_imprints.note(stream)

@@ -42,8 +42,8 @@ def still_charts(stream: Stream, chosen: Chosen, periods: int) -> dict[str, obje
 
 @lru_cache(maxsize=MOST_DRAWN)
 def _stilled(state: _State) -> dict[str, object]:
-    made = as_json(figures(state.stream, state.chosen, state.periods))
-    return {name: stilled(figure, for_screens) for name, figure in made.items()}
+    stored = as_json(figures(state.stream, state.chosen, state.periods))
+    return {name: stilled(figure, for_screens) for name, figure in stored.items()}
 
 
 def as_json(figures: Mapping[str, Figure]) -> dict[str, Json]:

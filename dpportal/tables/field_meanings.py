@@ -73,8 +73,8 @@ class AttributeMeanings:
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
             new = [key for key in keys if key not in self._known]
-            asked = pa.array(new, fields.type)
-            self._known.update(zip(new, self.ask(asked).tolist(), strict=True))
+            texts = pa.array(new, fields.type)
+            self._known.update(zip(new, self.ask(texts).tolist(), strict=True))
         return np.array([self._known[key] for key in keys], dtype=np.int64)
 
     @cached_property

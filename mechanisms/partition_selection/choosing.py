@@ -81,12 +81,12 @@ def plan(loss: Loss) -> ValueChoicePlan:
     """The optimal choice at this loss; no data. Raises PlanError without a δ, or where the loss is too small."""
     if not loss.delta:
         raise PlanError(NEEDS_DELTA)
-    made = ValueChoicePlan(loss)
+    choice = ValueChoicePlan(loss)
     try:
-        _ = made.probabilities
+        _ = choice.probabilities
     except ValueError as refusal:
         raise PlanError(TOO_LITTLE, symbol=loss.symbol) from refusal
-    return made
+    return choice
 
 
 def measure(chosen: ValueChoicePlan, people: Integers, noise: Noise) -> np.ndarray:

@@ -41,12 +41,12 @@ def keep_probabilities(epsilon: Fraction, delta: Fraction, most: int) -> list[in
     rounded down at each step, which keeps it private.
     """
     factor, added = factor_below(epsilon), int(delta * WHOLE)
-    kept = [0]
-    while kept[-1] < WHOLE:
-        if len(kept) == most:
+    numerators = [0]
+    while numerators[-1] < WHOLE:
+        if len(numerators) == most:
             return None
-        kept.append(_next_probability(kept[-1], factor, added))
-    return kept
+        numerators.append(_next_probability(numerators[-1], factor, added))
+    return numerators
 
 
 def _next_probability(probability: int, factor: int, added: int) -> int:

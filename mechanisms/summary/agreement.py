@@ -81,8 +81,8 @@ def _integer_quantiles(quantiles: Floats, bounds: Bounds, mean: Floats) -> Float
     slack = _slack(bounds)
     too_high, too_low = low @ SHARES > mean + slack, high @ SHARES < mean - slack
     down = np.where(too_high[:, None], np.floor(quantiles + slack), nearest)
-    whole: Floats = np.where(too_low[:, None], np.ceil(quantiles - slack), down)
-    return whole
+    integers: Floats = np.where(too_low[:, None], np.ceil(quantiles - slack), down)
+    return integers
 
 
 def _least_move(quantiles: Floats, goals: Floats, fits: Callable[[Floats], Flags]) -> Floats:

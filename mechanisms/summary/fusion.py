@@ -110,8 +110,8 @@ class Model:
             alone = table.noise.variance / table.unit**2
             return Cells(table, alone * (1 - 1 / table.sums) if table.centred else alone, evenly)
         own = self.plan.strategies[self.plan.lines[table.name].cells]
-        beside, weight = self.moment_variances(table.name)[0], self._missing_weight(table)
-        spread = Corrected(table.noise.variance * own.covariance, weight, beside)
+        moment_variance, weight = self.moment_variances(table.name)[0], self._missing_weight(table)
+        spread = Corrected(table.noise.variance * own.covariance, weight, moment_variance)
         if own.is_centred:
             return Cells(table, spread, (1 - weight) / (own.cells + 1))
         return Cells(table, spread, spread.sums / spread.sums.sum())
@@ -131,8 +131,8 @@ class Model:
             return cells - cells.mean(axis=1, keepdims=True) if table.centred else cells
         own = self.plan.strategies[self.plan.lines[table.name].cells]
         line: Floats = values @ own.inverse.T
-        beside = moments[:, -1] / self.moments[table.name].unit
-        moved: Floats = line + np.outer(beside - line[:, -1], self._missing_weight(table))
+        number = moments[:, -1] / self.moments[table.name].unit
+        moved: Floats = line + np.outer(number - line[:, -1], self._missing_weight(table))
         return moved
 
     def number_variances(self, times: Floats) -> Floats:

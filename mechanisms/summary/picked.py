@@ -60,5 +60,5 @@ class PickedGroups:
         return self._interval(np.rint(np.clip(number, 0, rows.people[here])), number, variance)
 
     def _interval(self, estimate: Floats, number: Floats, variance: Floats) -> Interval:
-        told = linear(number, variance, self.rows.reaches[self.row])
-        return with_estimate(estimate, cut_to(told, 0, self.rows.most), 0, self.rows.most)
+        interval = linear(number, variance, self.rows.reaches[self.row])
+        return with_estimate(estimate, cut_to(interval, 0, self.rows.most), 0, self.rows.most)

@@ -69,8 +69,10 @@ class RowEstimates:
     def somebody(self, numbers: Floats, variances: Floats) -> Flags:
         """(groups,) which seem to have somebody. numbers, variances: of that, as measured, (rows,) each."""
         own, spread = (part[: self.plan.groups.size] for part in (numbers, variances))
-        told: Flags = own > HALF_A_PERSON
-        return self.families.have_somebody(own, self.reach * np.sqrt(spread), self.law) if self.law else told
+        reported: Flags = own > HALF_A_PERSON
+        return (
+            self.families.have_somebody(own, self.reach * np.sqrt(spread), self.law) if self.law else reported
+        )
 
     @cached_property
     def reported(self) -> Flags:
@@ -84,8 +86,8 @@ class RowEstimates:
 
     def reaches_of(self, numbers: Floats, variances: Floats) -> Floats:
         """The same of ratios to such numbers, (rows,) each; NaN where nothing is told."""
-        told = self.reported & self.somebody(numbers, variances)
-        groups = np.where(told, self._reaches(told)[: len(told)], np.nan)
+        reported = self.reported & self.somebody(numbers, variances)
+        groups = np.where(reported, self._reaches(reported)[: len(reported)], np.nan)
         return np.append(groups, self.reach)[: self.plan.rows]
 
     @cached_property
@@ -180,12 +182,12 @@ def _integer_people(rows: RowEstimates) -> Floats:
     Groups that are told have what was measured. Those that may have nobody share what is left, as near to what was
     measured as can be: cut at 0 each by itself, they would add up to too many.
     """
-    number, told, total = rows.fused.number, rows.reported, rows.plan.total
+    number, reported, total = rows.fused.number, rows.reported, rows.plan.total
     if total is None:
         total = max(round(float(number.sum())), 0)
-    left = total - np.rint(number[told]).sum()
-    if told.all() or left < 0:
+    left = total - np.rint(number[reported]).sum()
+    if reported.all() or left < 0:
         return lattice_simplex(number, total).astype(np.float64)
-    whole: Floats = np.rint(number)
-    whole[~told] = lattice_simplex(number[~told], int(left))
-    return whole
+    integers: Floats = np.rint(number)
+    integers[~reported] = lattice_simplex(number[~reported], int(left))
+    return integers

@@ -45,11 +45,11 @@ def widest(bundle: Bundle, plan: QueryPlan) -> Iterator[float]:
 def maps(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
     """Tables of two columns, with and without the cells that the portal added: (cells, cells)."""
     for term, (answers, *_ends) in _parts(bundle, plan):
-        asked = _factors(term)
-        if len(asked) == 2 and _is_table(plan, asked) and answers.size == term.queries <= MOST:
-            table = np.rint(answers).reshape([factor.queries for factor in asked.values()])
-            for kept in product(*(without_own(plan.domain.attributes[axis]) for axis in asked)):
-                yield table[np.ix_(*kept)]
+        factors = _factors(term)
+        if len(factors) == 2 and _is_table(plan, factors) and answers.size == term.queries <= MOST:
+            table = np.rint(answers).reshape([factor.queries for factor in factors.values()])
+            for cells in product(*(without_own(plan.domain.attributes[axis]) for axis in factors)):
+                yield table[np.ix_(*cells)]
 
 
 def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]:
@@ -91,16 +91,16 @@ def _is_table(plan: QueryPlan, factors: dict[int, Factor]) -> bool:
 
 def _by_shape(plan: QueryPlan, term: Term, answers: np.ndarray, margins: np.ndarray) -> Iterator[np.ndarray]:
     """Of one or two columns along either of them. answers, margins: whole numbers."""
-    asked = _factors(term)
-    if not 1 <= len(asked) <= 2:
+    factors = _factors(term)
+    if not 1 <= len(factors) <= 2:
         return
-    shape = [*(factor.queries for factor in asked.values()), *[1] * (3 - len(asked))]
-    for order in permutations(range(len(asked))):
+    shape = [*(factor.queries for factor in factors.values()), *[1] * (3 - len(factors))]
+    for order in permutations(range(len(factors))):
         along, reach = (
-            each.reshape(shape).transpose([*order, *range(len(asked), 3)]) for each in (answers, margins)
+            each.reshape(shape).transpose([*order, *range(len(factors), 3)]) for each in (answers, margins)
         )
-        if _is_table(plan, asked):
-            columns = [plan.domain.attributes[list(asked)[place]] for place in order]
+        if _is_table(plan, factors):
+            columns = [plan.domain.attributes[list(factors)[place]] for place in order]
             widest = reach.max()
             for own in lines([*columns, *[_ALONE] * (3 - len(columns))], along):
                 yield from (own, own - widest, own + widest)

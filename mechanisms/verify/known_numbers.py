@@ -99,7 +99,7 @@ class KnownNumbers:
 
     def _of_table(self, table: pd.DataFrame) -> np.ndarray:
         """Its numbers, their sums, and margins between the ends of intervals."""
-        found = [value_of(each) for text in _texts(table) for each in NUMBER.findall(text)]
+        numbers = [value_of(each) for text in _texts(table) for each in NUMBER.findall(text)]
         columns = _columns(table)
         sums = [part for own in columns.values() for part in (np.nansum(own), np.nansum(np.maximum(own, 0)))]
         names, margins = list(columns), []
@@ -111,7 +111,7 @@ class KnownNumbers:
                     if high is None
                     else [(high - low) / 2, *self._to_further_end(names, name, columns, low, high)]
                 )
-        every = np.concatenate([np.array(found), np.array(sums), np.array([len(table)], float), *margins])
+        every = np.concatenate([np.array(numbers), np.array(sums), np.array([len(table)], float), *margins])
         return np.asarray(every[np.isfinite(every)])
 
     def _to_further_end(

@@ -160,13 +160,13 @@ STYLES = {
 def check(bundle: Bundle) -> Iterator[Finding]:
     """One finding for all. What only draws, a bundle of another version may have more of; what runs, none."""
     names = [name for name in bundle.entries if name.endswith(ENDINGS)]
-    told = [(name, fault) for name in names for fault in _faults(name, bundle.content(name))]
-    if not told:
+    faults = [(name, fault) for name in names for fault in _faults(name, bundle.content(name))]
+    if not faults:
         yield Finding(
             WHAT, State.HOLDS, "pages and drawings have nothing that runs, is fetched or covers their text"
         )
         return
-    name, fault = next((each for each in told if _NEVER.match(each[1])), told[0])
+    name, fault = next((each for each in faults if _NEVER.match(each[1])), faults[0])
     is_sure = bundle.is_of_this_version or _NEVER.match(fault) is not None
     yield Finding.by_version(WHAT, f"no portal writes {fault[:80]} into {name}", is_sure=is_sure)
 

@@ -95,8 +95,8 @@ class Quantities:
 
     def named(self, *names: str) -> list[float]:
         """The numbers that the plan has under these names."""
-        found = (value for path, value in leaves(self.plan) if path.rpartition(".")[2] in names)
-        return [number for value in found if (number := _number(value)) is not None]
+        values = (value for path, value in leaves(self.plan) if path.rpartition(".")[2] in names)
+        return [number for value in values if (number := _number(value)) is not None]
 
 
 def _number(value: Any) -> float | None:
@@ -132,8 +132,8 @@ def _bins(own: Quantities) -> list[float]:
     between = np.diff(np.array([float(each) for each in ends])).tolist()
     bounds = np.array(own.named("lower", "upper"))
     spans = np.abs(bounds[:, None] - bounds[None, :]).ravel().tolist()
-    told = [width - less for width in (*widths, *between, *spans) for less in (0, 1)]
-    return [*told, *own.derived.bins]
+    widths_less = [width - less for width in (*widths, *between, *spans) for less in (0, 1)]
+    return [*widths_less, *own.derived.bins]
 
 
 def _sizes(own: Quantities) -> list[int]:

@@ -226,8 +226,8 @@ def _choice(bundle: Bundle, chosen: list[str]) -> Iterator[Finding]:
     labelled = "choice_label" in table.columns
     yield Finding.of("choice.csv", _fault_of_choice(table, chosen, labelled=labelled), "it has this choice")
     if labelled:
-        told = "codes in choice.csv are the portal's word: the plan has the labels beside them alone"
-        yield Finding("choice.csv", State.STATED, told)
+        reason = "codes in choice.csv are the portal's word: the plan has the labels beside them alone"
+        yield Finding("choice.csv", State.STATED, reason)
 
 
 def _fault_of_choice(table: pd.DataFrame, chosen: list[str], *, labelled: bool) -> str:

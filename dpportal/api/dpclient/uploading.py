@@ -79,6 +79,6 @@ class _Upload:
         self.is_lost = self.offset == self._size  # the portal knows the dataset by now
 
     def _hear(self, answer: httpx.Response) -> None:
-        said = answer.json()
-        self.address, self.offset = f"{API}/uploads/{said['id']}", said["offset"]
-        self.dataset, self.is_lost = said["dataset"], False
+        received = answer.json()
+        self.address, self.offset = f"{API}/uploads/{received['id']}", received["offset"]
+        self.dataset, self.is_lost = received["dataset"], False

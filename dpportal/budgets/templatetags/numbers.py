@@ -129,13 +129,13 @@ def answer_rows(rows: Sequence[Sequence[Any]]) -> SafeString:
 
     rows: of each these; answer and margin are whole numbers, or texts. A filter, as `count_rows` is.
     """
-    whole = _integers()
+    integers = _integers()
 
     def written(number: int | str) -> str:
-        return _signed(escape(number)) if isinstance(number, str) else whole(number)
+        return _signed(escape(number)) if isinstance(number, str) else integers(number)
 
     lines = [
-        f'<tr><td class="number">{whole(number)}</td><th scope="row">{escape(words)}</th>'
+        f'<tr><td class="number">{integers(number)}</td><th scope="row">{escape(words)}</th>'
         f'<td class="number">{written(answer)}</td><td class="number margin">± {written(margin)}</td></tr>'
         for number, words, answer, margin in map(_with_margin, rows)
     ]
@@ -234,8 +234,8 @@ def lasting(seconds: float | str | None) -> str:
         return "–"
     if seconds < 1:
         return _("less than a second")
-    if (whole := round(seconds)) < MINUTE:
-        return ngettext("%(seconds)s second", "%(seconds)s seconds", whole) % {"seconds": whole}
+    if (full := round(seconds)) < MINUTE:
+        return ngettext("%(seconds)s second", "%(seconds)s seconds", full) % {"seconds": full}
     minutes = round(seconds / MINUTE)
     return ngettext("%(minutes)s minute", "%(minutes)s minutes", minutes) % {"minutes": minutes}
 

@@ -74,8 +74,8 @@ class HistogramPresenter(Presenter[Plan, Result]):
             return {"chart_form": form}
         with values as numbers:
             sums, margin = _sums(release, plan), shown.get("interval")
-            drawn = reader_choices.figure(form, numbers, sums, margin, page.adjusted_counts(plan, shown))
-            return {"chart_form": form, "figure": drawn}
+            figure = reader_choices.figure(form, numbers, sums, margin, page.adjusted_counts(plan, shown))
+            return {"chart_form": form, "figure": figure}
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
         def answer(picks: Picks) -> CellSum:

@@ -209,10 +209,10 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     counts = _marginal(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
-    drawn = area_figure(
+    areas = area_figure(
         form.maps[on_map], attribute.labels(), np.rint(counts), half_width=margin, column=attribute.shown_name
     )
-    return figure_json(drawn)
+    return figure_json(areas)
 
 
 def figure(
@@ -228,10 +228,10 @@ def figure(
     have in place of the estimates, save on a map.
     """
     if form.on_map is not None:
-        drawn, kept = map_figure(form, values, summed), [form.on_map]
+        shown, axes = map_figure(form, values, summed), [form.on_map]
     else:
-        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.shown_axes()
-    return {**drawn, "title": joint(",").join([drawn["title"], *form.picked_values(kept)])}
+        shown, axes = _counts_figure(form, values, summed, of_a_cell, adjusted), form.shown_axes()
+    return {**shown, "title": joint(",").join([shown["title"], *form.picked_values(axes)])}
 
 
 def _counts_figure(
@@ -242,33 +242,33 @@ def _counts_figure(
     adjusted: np.ndarray | None,
 ) -> Json:
     domain, (_along, by), apart = form.domain, form.axes(), form.panels()
-    kept = form.shown_axes()
-    picks = form.picks(kept)
+    axes_shown = form.shown_axes()
+    picks = form.picks(axes_shown)
     picked = np.ix_(*picks)
-    table = np.rint(_marginal(values.reshape(domain.shape)[picked], kept))
+    table = np.rint(_marginal(values.reshape(domain.shape)[picked], axes_shown))
     one_page = apart is None or len(pages_of(domain.attributes[apart])) == 1
-    axes = kept if one_page else kept[:-1]
-    drawn = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
-    for axis, places in zip(axes, drawn.places, strict=True):
+    axes = axes_shown if one_page else axes_shown[:-1]
+    shown = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
+    for axis, places in zip(axes, shown.places, strict=True):
         picks[axis] = places
-    groups = None if by is None else drawn.attributes[1]
-    shape = drawn.attributes[0].size, groups.size if groups else 1, -1
-    cells, other = drawn.of(table).reshape(shape), None
+    groups = None if by is None else shown.attributes[1]
+    shape = shown.attributes[0].size, groups.size if groups else 1, -1
+    cells, other = shown.of(table).reshape(shape), None
     if adjusted is not None:
-        other = drawn.of(_marginal(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
+        other = shown.of(_marginal(adjusted.reshape(domain.shape)[picked], axes_shown)).reshape(shape)
     chosen = ChosenCounts(
-        drawn.attributes[0],
+        shown.attributes[0],
         groups,
         cells.sum(axis=2),
-        _margin(summed, picks, kept, of_a_cell),
+        _margin(summed, picks, axes_shown, of_a_cell),
         by_size=form.value("order") == "size",
-        not_drawn=drawn.caption,
+        not_drawn=shown.caption,
     )
     if form.value("scale") == "share":
-        chosen = _in_shares(chosen, summed, picks, kept)
+        chosen = _in_shares(chosen, summed, picks, axes_shown)
     if apart is None:
         return figure_json(chosen_figure(chosen, None if other is None else other[:, :, 0]))
-    panels = drawn.attributes[-1] if one_page else domain.attributes[apart]
+    panels = shown.attributes[-1] if one_page else domain.attributes[apart]
     page = int(form.value("page") or 0)
     return figure_json(panels_figure(ChosenPanels(chosen, panels, cells, page, other)))
 

@@ -98,26 +98,26 @@ def called(plan: QueryPlan, part: WorkloadPart) -> str:
 def part_figure(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: Floats) -> Figure:
     """The chart of one part. answers, margins: (q,) of all queries, as they were worked out."""
     own, reach = answers[part.place], margins[part.place]
-    asked, domain = part.factors, plan.domain.for_readers
+    factors, domain = part.factors, plan.domain.for_readers
     title = called(plan, part)
-    if plan.workload.shape == plan.domain.shape and asked:
-        steps = {axis: f for axis, f in asked.items() if not isinstance(f, Identity)}
-        columns = Domain(tuple(domain.attributes[axis] for axis in asked))
-        if not steps and (len(asked) > 1 or own.size <= MAX_POINTS):
+    if plan.workload.shape == plan.domain.shape and factors:
+        steps = {axis: f for axis, f in factors.items() if not isinstance(f, Identity)}
+        columns = Domain(tuple(domain.attributes[axis] for axis in factors))
+        if not steps and (len(factors) > 1 or own.size <= MAX_POINTS):
             return _table(columns, own, reach)
-        if (lines := _lines(columns, asked, steps, own, reach)) is not None:
+        if (lines := _lines(columns, factors, steps, own, reach)) is not None:
             return lines_figure(lines, title)
-        [attribute, *others], [factor, *_more] = columns.attributes, asked.values()
+        [attribute, *others], [factor, *_more] = columns.attributes, factors.values()
         if not others and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
-            drawn = ranges_figure(cell_names(attribute), factor.spans(), own, reach, attribute.shown_name)
-            return Figure(drawn.json, drawn.caption, title)
+            figure = ranges_figure(cell_names(attribute), factor.spans(), own, reach, attribute.shown_name)
+            return Figure(figure.json, figure.caption, title)
     return _dots(plan, part, own, reach)
 
 
 def _table(columns: Domain, answers: Floats, margins: Floats) -> Figure:
     """As a histogram of these columns is drawn; all have the widest of the margins."""
     values, widest = np.rint(answers).astype(np.int64), int(np.ceil(margins.max()))
-    said = _("Some margins are narrower, as the table says.") if margins.min() <= widest - 1 else ""
+    sentence = _("Some margins are narrower, as the table says.") if margins.min() <= widest - 1 else ""
     axes = axes_of_two(columns) or (0, 0)
     along, by = (columns.attributes[axis] for axis in axes)
     if along is not by and may_face(along, by):
@@ -126,7 +126,7 @@ def _table(columns: Domain, answers: Floats, margins: Floats) -> Figure:
     else:
         alone = [widest] if len(columns.shape) == 1 else [None] * len(columns.shape)
         figure = reader_figure(columns, raw=values, counts=None, half_width=widest, margins=alone)
-    return Figure(figure.json, in_a_row([figure.caption, said]), figure.title)
+    return Figure(figure.json, in_a_row([figure.caption, sentence]), figure.title)
 
 
 def _lines(
@@ -175,5 +175,5 @@ def _dots(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: Floats)
     shown, alone = shown_queries(answers.size), replace(plan.workload, terms=(part.term,))
     labels = [label_text(label) for label in labels_at(alone, plan.domain.for_readers, shown.tolist())]
     places = part.place.start + shown
-    drawn = answers_figure(labels, answers[shown], margins[shown], places, answers.size)
-    return Figure(drawn.json, drawn.caption, called(plan, part))
+    figure = answers_figure(labels, answers[shown], margins[shown], places, answers.size)
+    return Figure(figure.json, figure.caption, called(plan, part))

@@ -56,8 +56,8 @@ class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
         if not form.chosen:
             return {"chart_form": form}
         with stored_estimates.estimates(release) as (answers, margins):
-            drawn = part_figure(plan, form.parts[form.chosen], answers, margins)
-        return {"chart_form": form, "figure": figure_json(drawn)}
+            figure = part_figure(plan, form.parts[form.chosen], answers, margins)
+        return {"chart_form": form, "figure": figure_json(figure)}
 
     def stored_estimates(
         self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]
