@@ -44,7 +44,7 @@ class Odds:
     amount: Decimal
     delta_exponent: int
     replaced: bool = False
-    elsewhere: Decimal = Decimal(0)
+    of_others: Decimal = Decimal(0)
     aside: float = 0.0
     delta: Decimal = Decimal(0)
 
@@ -67,7 +67,7 @@ class Odds:
 
     @property
     def total(self) -> Decimal:
-        return self.granted + self.elsewhere + self.amount
+        return self.granted + self.of_others + self.amount
 
     @property
     def symbol(self) -> str:
@@ -157,10 +157,10 @@ class Odds:
 
     @property
     def _linked_datasets_text(self) -> str:
-        if not self.elsewhere:
+        if not self.of_others:
             return ""
         text = _("This counts %(symbol)s %(elsewhere)s granted for the same people in other datasets.")
-        return text % {"symbol": self.symbol, "elsewhere": plain(self.elsewhere)}
+        return text % {"symbol": self.symbol, "elsewhere": plain(self.of_others)}
 
     @property
     def _aside_text(self) -> str:

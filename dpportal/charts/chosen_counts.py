@@ -66,7 +66,7 @@ class ChosenCounts:
 
     by: whose values make the groups; None: one group. shares: of each group's people, in percent. by_size: cells with
     most people first, of a column without an order. rest_half_width, group_half_width: of a group's people without
-    those of one cell, and of all of them, where shares are drawn and all groups have one. not_drawn: which of the
+    those of one cell, and of all of them, where shares are drawn and all groups have one. not_shown: which of the
     portal's own cells are left out, as `own_cells.cells_to_show` says.
     """
 
@@ -78,7 +78,7 @@ class ChosenCounts:
     by_size: bool = False
     rest_half_width: int | None = None
     group_half_width: int | None = None
-    not_drawn: str = ""
+    not_shown: str = ""
 
 
 def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figure:
@@ -146,8 +146,8 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int], draws_margins: bool =
     return in_a_row(
         [
             margins,
-            chosen.not_drawn,
-            _("Shares are of those that are drawn.") if chosen.shares and chosen.not_drawn else "",
+            chosen.not_shown,
+            _("Shares are of those that are drawn.") if chosen.shares and chosen.not_shown else "",
             "" if chosen.along.ordered else largest_caption(len(in_order(chosen)[0]), chosen.along.size),
             _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else "",
             _nobody_caption([names[g] for g in nobody]) if nobody else "",

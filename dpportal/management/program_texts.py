@@ -100,13 +100,13 @@ class _TextFinder(ast.NodeVisitor):
 
     def __init__(self, path: Path, *, takes_phrases: bool) -> None:
         self.path, self.takes_phrases = path, takes_phrases
-        self.found: list[ProgramText] = []
+        self.texts: list[ProgramText] = []
 
     @classmethod
     def texts_of(cls, path: Path, *, takes_phrases: bool) -> list[ProgramText]:
         reader = cls(path, takes_phrases=takes_phrases)
         reader.visit(ast.parse(path.read_text()))
-        return reader.found
+        return reader.texts
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A docstring is none."""
@@ -179,7 +179,7 @@ class _TextFinder(ast.NodeVisitor):
 
     def _add(self, node: ast.expr, text: str) -> None:
         place = f"{self.path.relative_to(ROOT)}:{node.lineno}"
-        self.found.append(ProgramText(text.strip(), place))
+        self.texts.append(ProgramText(text.strip(), place))
 
 
 def _texts_in(node: ast.expr) -> Iterator[str]:

@@ -129,7 +129,7 @@ def _described(release: Release, words: DisplayTexts, statement: str) -> Describ
         title=words.title,
         description=statement,
         author=words.curator,
-        made=release.measured_at.date(),
+        created_on=release.measured_at.date(),
         about=words.about,
     )
 

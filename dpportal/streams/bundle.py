@@ -95,7 +95,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
         title=stream.name,
         description=promised,
         author=stream.created_by.public_name,
-        made=series.last_published_at.date(),
+        created_on=series.last_published_at.date(),
         about=stream.dataset.about,
     )
     package = descriptions.package_file(folder, [table], described)

@@ -79,7 +79,7 @@ def offered(stream: Stream) -> Offered:
         return Offered(to_come=newest is not None)
     files = tuple(stream.files.filter(replaced_at=None))
     last = stream.calendar.name(written.periods)
-    are_former = _files_of(written).said != digests
+    are_former = _files_of(written).digests != digests
     return Offered(files, written.periods, last, are_former, are_former or written.periods != newest)
 
 

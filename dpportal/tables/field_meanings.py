@@ -54,7 +54,7 @@ class AttributeMeanings:
     ) -> None:
         self._connection, self._attribute, self._options = connection, attribute, options
         self._known: dict[str | float, int] = {}
-        self.whole = _NearbyIntegers(self)
+        self.integers = _NearbyIntegers(self)
 
     def ask(self, fields: pa.Array) -> Integers:
         """(n,) int64: what texts, or plain numbers, mean; asked of the engine."""
@@ -98,7 +98,7 @@ class FieldMeanings:
     def __init__(self, meanings: AttributeMeanings, stored: StoredColumn) -> None:
         self._meanings, self._parts = meanings, stored.parts
         self._last: tuple[pa.Array, Integers] | None = None
-        self._are_whole = True
+        self._are_integers = True
 
     def cells(self, batch: StoredRows) -> Integers:
         """(rows,) int64. batch: has all parts in which the column's fields lie."""
@@ -117,11 +117,11 @@ class FieldMeanings:
 
     def _of_numbers(self, numbers: pa.Array) -> Integers:
         """(rows,) of an array of numbers; anything where there is none, as `_of_different`."""
-        if self._are_whole:
-            cells = self._meanings.whole.cells(_filled(numbers, 0.0))
+        if self._are_integers:
+            cells = self._meanings.integers.cells(_filled(numbers, 0.0))
             if cells is not None:
                 return cells
-            self._are_whole = False
+            self._are_integers = False
         return self._of_different(numbers.dictionary_encode())
 
     def _of_different(self, fields: pa.DictionaryArray) -> Integers:

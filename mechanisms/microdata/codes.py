@@ -39,22 +39,22 @@ def code_steps(domain: Domain, wishes: Wishes) -> Mapping[str, Fraction]:
 class CodeTables:
     """Noisy answers about codes.
 
-    scores: (candidates,) int64. asked: (column of codes, other column), declared dependencies first.
+    scores: (candidates,) int64. pairs: (column of codes, other column), declared dependencies first.
     tables: of each, over single cells, in the order of the columns.
     """
 
     scores: Integers
-    asked: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[int, int], ...]
     tables: tuple[MeasuredTable, ...]
 
     def record(self) -> list[np.ndarray]:
         """As a round of pairs is recorded: scores, pairs, tables."""
-        return [self.scores, np.array(self.asked, dtype=np.int64).ravel(), *(t.values for t in self.tables)]
+        return [self.scores, np.array(self.pairs, dtype=np.int64).ravel(), *(t.values for t in self.tables)]
 
     def companions(self, margins: Margins) -> dict[Pair, Integers]:
         """Of each table (code, other) the other column's cell that each code goes with, (codes,) int64."""
         result = dict[Pair, Integers]()
-        for (code, other), table in zip(self.asked, self.tables, strict=True):
+        for (code, other), table in zip(self.pairs, self.tables, strict=True):
             values = table.values if code < other else table.values.T
             shares = margins.shares(other)
             result[code, other] = likeliest(values, margins.counts[code], shares, table.variance)

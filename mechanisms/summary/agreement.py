@@ -29,10 +29,10 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Values:
-    """Which values a column has. bounds: L and U. whole: whether they are whole numbers, or days."""
+    """Which values a column has. bounds: L and U. are_integers: whether they are whole numbers, or days."""
 
     bounds: Bounds
-    whole: bool
+    are_integers: bool
 
 
 def agreed(
@@ -58,7 +58,7 @@ def agreed(
     # much of it.
     moved = _least_move(quantiles, _sides(quantiles, cells, bounds, mean), has_room)
     moved = np.clip(_least_move(moved, nearest, allows), *cells)
-    if values.whole:
+    if values.are_integers:
         moved = _integer_quantiles(moved, bounds, mean)
         deviation = np.maximum(deviation, least_deviation(*parts(moved, moved, bounds), SHARES, mean)[1])
     return moved, np.minimum(deviation, most_deviation(*parts(moved, moved, bounds), SHARES, mean))

@@ -36,19 +36,19 @@ from mechanisms.summary.plan import LINE, MOMENTS, NUMBER, SummaryPlan, TablePla
 class Corrected:
     """The covariance of a line's cells, once those without a value are told by its moments, too.
 
-    own: (cells, cells), Σ. weight: k, (cells,). beside: s.
+    own: (cells, cells), Σ. weight: k, (cells,). moment_variance: s.
     """
 
     own: Floats
     weight: Floats
-    beside: float
+    moment_variance: float
 
     @cached_property
     def matrix(self) -> Floats:
         """(I - ke')Σ(I - ke')' + s kk'."""
         last, k = self.own[:, -1], self.weight
         moved = np.outer(k, last)
-        matrix: Floats = self.own - moved - moved.T + (last[-1] + self.beside) * np.outer(k, k)
+        matrix: Floats = self.own - moved - moved.T + (last[-1] + self.moment_variance) * np.outer(k, k)
         return matrix
 
     @cached_property
@@ -56,7 +56,7 @@ class Corrected:
         """(cells,) of each row."""
         k, together = self.weight, self.weight.sum()
         rows = self.own.sum(axis=1) - together * self.own[:, -1]
-        sums: Floats = rows - (rows[-1] - self.beside * together) * k
+        sums: Floats = rows - (rows[-1] - self.moment_variance * together) * k
         return sums
 
 

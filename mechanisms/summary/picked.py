@@ -32,7 +32,9 @@ class PickedGroups:
         if len(groups) == 1:
             return cls(rows, int(groups[0]))
         picked = replace(plan, groups=Domain((Integer("picked", lower=1, upper=len(groups)),)))
-        own = replace(rows, plan=picked, fused=rows.fused.of_groups(groups), whole=rows.whole[groups])
+        own = replace(
+            rows, plan=picked, fused=rows.fused.of_groups(groups), group_people=rows.group_people[groups]
+        )
         return cls(own, picked.rows - 1)
 
     def of_columns(self, names: Collection[str]) -> PickedGroups:

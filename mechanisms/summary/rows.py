@@ -47,13 +47,13 @@ class CellNoise:
 class RowEstimates:
     """One measurement's best linear estimates, by groups and added up.
 
-    whole: (groups,) people of each group that are told. law: of the noise; None if there is none.
+    group_people: (groups,) of each group that are told. law: of the noise; None if there is none.
     """
 
     plan: SummaryPlan
     model: Model
     fused: Fused
-    whole: Floats
+    group_people: Floats
     law: NoiseLaw | None
 
     @property
@@ -141,7 +141,7 @@ class RowEstimates:
     @property
     def people(self) -> Floats:
         """(rows,) whole people, none below 0."""
-        return self.with_all(self.whole)
+        return self.with_all(self.group_people)
 
     def with_all(self, groups: Floats) -> Floats:
         """The groups and, if there are several, their sum as a last row."""
@@ -150,12 +150,12 @@ class RowEstimates:
 
     def possible_cells(self, name: str) -> Floats:
         """(groups, cells) whole people of a table that there could be, near the best estimates."""
-        return integer_cells(nearest_possible(self.fused.cells[name], self.whole), self.whole)
+        return integer_cells(nearest_possible(self.fused.cells[name], self.group_people), self.group_people)
 
     def possible_line(self, cells: Floats) -> Floats:
         """(groups, cells + 1) of a column of numbers: whole people with a value, and in the last cell without one."""
-        missing = np.rint(nearest_possible(cells, self.whole)[:, -1])
-        return np.column_stack([nearest_possible(cells[:, :-1], self.whole - missing), missing])
+        missing = np.rint(nearest_possible(cells, self.group_people)[:, -1])
+        return np.column_stack([nearest_possible(cells[:, :-1], self.group_people - missing), missing])
 
     def noise(self, name: str) -> CellNoise:
         """Of the cells of a column of numbers."""
@@ -173,7 +173,7 @@ def rows_of(model: Model, values: Integers, law: NoiseLaw | None) -> RowEstimate
     """From values with noise of such a law, or from exact ones."""
     fused = Fused.of(model, values)
     rows = RowEstimates(model.plan, model, fused, np.rint(np.maximum(fused.number, 0)), law)
-    return replace(rows, whole=_integer_people(rows))
+    return replace(rows, group_people=_integer_people(rows))
 
 
 def _integer_people(rows: RowEstimates) -> Floats:

@@ -73,7 +73,7 @@ class ChartSeries:
         few = (np.maximum(shown, 0) for own, _known in self.every for shown in _thumbnail(own))
         thinned = (_thinned(own) for own in (*(own for own, _known in above), *few) if len(own) > MOST_SMALL)
         self._above = [*above, *((own, np.sort(own)) for own in thinned)]
-        self._drawn = _by_length(series)
+        self._shown = _by_length(series)
 
     def lines_of(self, label: str) -> Iterator[np.ndarray]:
         """Of each line that has this label the numbers that a chart may show of it, NaN where there are none."""
@@ -103,8 +103,8 @@ class ChartSeries:
                 if not in_order or len(own) == len(values)
                 for one in (_units(values, own, known, in_order) if scaled else [1.0])
             ]
-            if in_order and not scaled and len(values) in self._drawn:
-                nearest += _nearest(values, self._drawn[len(values)], tolerance)
+            if in_order and not scaled and len(values) in self._shown:
+                nearest += _nearest(values, self._shown[len(values)], tolerance)
             fewest = min((int(wrong.sum()) for _own, wrong in nearest), default=len(values))
             if nearest and fewest <= SHARE * len(values):
                 best = [(own, wrong) for own, wrong in nearest if wrong.sum() == fewest]

@@ -70,7 +70,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
         if not reader_choices.fits(plan.domain) or not (values := _numbers(release, plan)):
             return {}
         form = reader_choices.ChartForm(spoken(plan.domain), question, _maps(release, plan))
-        if not form.is_asked and form.on_map is None:
+        if not form.has_choices and form.on_map is None:
             return {"chart_form": form}
         with values as numbers:
             sums, margin = _sums(release, plan), shown.get("interval")

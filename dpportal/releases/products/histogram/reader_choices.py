@@ -34,8 +34,8 @@ NOBODY = "none"
 class ChartForm(forms.Form):
     """The choices of one release's chart; what an address says otherwise is as if it were left out.
 
-    domain: one of whose columns fits along a chart, see `fits`. maps: the areas of columns, by their place. is_asked:
-    whether the address chooses anything.
+    domain: one of whose columns fits along a chart, see `fits`. maps: the areas of columns, by their place.
+    has_choices: whether the address chooses anything.
     """
 
     map = forms.ChoiceField(label=_("Chart"), required=False)
@@ -51,7 +51,7 @@ class ChartForm(forms.Form):
     )
 
     def __init__(self, domain: Domain, data: QueryDict, maps: Mapping[int, Areas] | None = None) -> None:
-        self.domain, self._is_apart_asked, self.maps = domain, bool(data.get("apart")), maps or {}
+        self.domain, self._is_apart, self.maps = domain, bool(data.get("apart")), maps or {}
         chosen = {key: value for key, value in data.items() if value}
         super().__init__({**_defaults(domain, self.maps), **chosen}, label_suffix="")
         columns = [(str(place), name) for place, name in enumerate(domain.shown_names)]
@@ -65,7 +65,7 @@ class ChartForm(forms.Form):
             for name in ("along", "by", "apart", "page", "scale", "order"):
                 del self.fields[name]
         self._offer_values({self.on_map} if self.on_map is not None else {*self.axes(), self.panels()})
-        self.is_asked = any(data.get(name) for name in self.fields)
+        self.has_choices = any(data.get(name) for name in self.fields)
 
     def _offer_axes(self, drawable: list[tuple[str, str]]) -> None:
         """What is drawn along, side by side, and one chart after the other."""
@@ -126,7 +126,7 @@ class ChartForm(forms.Form):
     def panels(self) -> int | None:
         """The column whose values have charts of their own, which then makes no groups; none that runs along them."""
         apart = self.value("apart")
-        others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
+        others = (self.value("along"), "" if self._is_apart else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
 
     def shown_axes(self) -> list[int]:
@@ -262,7 +262,7 @@ def _counts_figure(
         cells.sum(axis=2),
         _margin(summed, picks, axes_shown, of_a_cell),
         by_size=form.value("order") == "size",
-        not_drawn=shown.caption,
+        not_shown=shown.caption,
     )
     if form.value("scale") == "share":
         chosen = _in_shares(chosen, summed, picks, axes_shown)
