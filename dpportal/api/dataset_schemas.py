@@ -9,7 +9,7 @@ from uuid import UUID
 from ninja import Field, Schema
 from pydantic import StrictBool
 
-from dpportal.api.number_types import IS_WHOLE, JsonInteger, Number
+from dpportal.api.number_types import IS_INTEGER, JsonInteger, Number
 from dpportal.api.schemas import Strict
 
 ColumnName = Annotated[str, Field(max_length=200)]
@@ -72,7 +72,7 @@ class ShareInput(Strict):
     """name: of a curator, as they sign in, or their e-mail address. right: 1 to see, 2 to release, 3 to own."""
 
     name: str = Field(max_length=254)
-    right: Annotated[Literal[1, 2, 3], IS_WHOLE]
+    right: Annotated[Literal[1, 2, 3], IS_INTEGER]
 
 
 class ShareShown(Schema):

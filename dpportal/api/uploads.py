@@ -171,7 +171,7 @@ def _own_upload(request: HttpRequest, upload_id: UUID) -> BegunUpload:
 
 def _upload_shown(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> UploadShown:
     """What is answered, and in the headers of tus."""
-    expires = upload.created_at + resumable_upload.KEPT_FOR
+    expires = upload.created_at + resumable_upload.RETENTION
     response["Tus-Resumable"], response["Cache-Control"] = TUS, "no-store"
     response["Location"] = request.build_absolute_uri(reverse("api:upload_state", args=[upload.pk]))
     response["Upload-Expires"] = http_date(expires.timestamp())

@@ -25,7 +25,7 @@ from dpportal.platform.keyed import keyed
 FOLDER = "checks"
 MOST_BYTES = 64 * 2**20
 # What was found is shown for so long. From one network, so many count at a time; of all together, so many wait.
-KEPT_SECONDS, FROM_NETWORK, MOST_WAITING = 900.0, 10, 20
+RETENTION_SECONDS, FROM_NETWORK, MOST_WAITING = 900.0, 10, 20
 
 
 class TooManyChecksError(Exception):
@@ -83,7 +83,7 @@ def ask(file: File[bytes], network: str) -> BundleCheck:
 
 def find(pk: UUID) -> BundleCheck | None:
     """A check of the last quarter of an hour; none where its row says something else than the worker found."""
-    check = BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(KEPT_SECONDS)).first()
+    check = BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(RETENTION_SECONDS)).first()
     is_another = check and (check.file != _file_name(pk) or (check.is_done and check.seal != _seal(check)))
     return None if is_another else check
 
@@ -100,7 +100,7 @@ def _seal(check: BundleCheck) -> str:
 
 def forget() -> None:
     """Delete what was found long ago, with files that nobody looked at meanwhile."""
-    for check in BundleCheck.objects.filter(asked_at__lt=db_ago(KEPT_SECONDS)):
+    for check in BundleCheck.objects.filter(asked_at__lt=db_ago(RETENTION_SECONDS)):
         default_storage.delete(check.file)
         check.delete()
 

@@ -28,7 +28,7 @@ from dpportal.streams.models import Stream
 MOST = 500
 # Documents that were written last, by the state of the catalogue and the portal's address.
 _latest: dict[tuple[Catalogue, str], bytes] = {}
-MOST_KEPT = 4
+MOST_DOCUMENTS = 4
 _HAN = re.compile("[\u4e00-\u9fff]")
 # Entries of the vocabularies that DCAT-AP asks for.
 AUTHORITY = "http://publications.europa.eu/resource/authority"
@@ -64,7 +64,7 @@ def _current(site: str) -> bytes:
         document = _document(listed, site)
         # Where something changed meanwhile, it is of neither state.
         if snapshot.current() is listed:
-            if len(_latest) >= MOST_KEPT:
+            if len(_latest) >= MOST_DOCUMENTS:
                 _latest.clear()
             _latest[listed, site] = document
     return document

@@ -16,9 +16,9 @@ from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import (
     HATCHES,
-    MAX_BESIDE,
     MAX_GROUPED,
     MAX_GROUPS,
+    MAX_SIDE_BY_SIDE,
     TICKS,
     are_lines,
     far_above_caption,
@@ -53,7 +53,7 @@ MOST_WHISKERS = 400
 # Cells along a chart up to which each share has its own margin: more would take a page too long.
 MOST_SHARES = 200
 # Bars, or places of lines, of all groups together: along a column of many cells fewer groups are told apart.
-MOST_DRAWN, MOST_IN_PANELS = 800, 4800
+MOST_POINTS, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
 # Beside two groups that face each other others may be left out that hold at most such a share.
@@ -244,9 +244,9 @@ def has_people(chosen: ChosenCounts) -> list[bool]:
 def largest_groups(chosen: ChosenCounts, panels: int = 1) -> list[int]:
     """As many as can be told apart, in their order; fewer where each is drawn in many panels."""
     totals, people = chosen.values.sum(axis=0), has_people(chosen)
-    most = MOST_DRAWN if panels == 1 else MOST_IN_PANELS // panels
+    most = MOST_POINTS if panels == 1 else MOST_IN_PANELS // panels
     fitting = max(1, most // chosen.along.size)
-    apart = MAX_BESIDE if chosen.along.size <= MAX_GROUPED else MAX_GROUPS
+    apart = MAX_SIDE_BY_SIDE if chosen.along.size <= MAX_GROUPED else MAX_GROUPS
     ranked = [group for group in np.argsort(-totals, kind="stable").tolist() if people[group]]
     return sorted(ranked[: min(apart, fitting)])
 

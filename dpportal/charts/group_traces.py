@@ -15,7 +15,7 @@ from mechanisms.domain import Attribute
 # As lines or bars beside each other: more cannot be told apart.
 MAX_GROUPS = 6
 # Of bars beside each other one group more: a table of eight by eight cells is a map.
-MAX_BESIDE = 7
+MAX_SIDE_BY_SIDE = 7
 # Up to so many cells of the other column, bars in groups; of more, if it is ordered, lines.
 MAX_GROUPED = 8
 TICKS = 20

@@ -15,8 +15,8 @@ from dpportal.charts.cells import shaped
 from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.counts import MAX_STEPS, interval_caption, switched_figure
 from dpportal.charts.group_traces import (
-    MAX_BESIDE,
     MAX_GROUPS,
+    MAX_SIDE_BY_SIDE,
     TICKS,
     are_lines,
     far_above_caption,
@@ -141,7 +141,7 @@ def _are_grouped(domain: Domain, axes: tuple[int, int]) -> bool:
     """Whether the groups are few enough to be told apart, as bars or as lines."""
     along, groups = (domain.attributes[axis] for axis in axes)
     fits = not along.ordered or along.size <= MAX_STEPS
-    return fits and groups.size <= (MAX_GROUPS if are_lines(along) else MAX_BESIDE)
+    return fits and groups.size <= (MAX_GROUPS if are_lines(along) else MAX_SIDE_BY_SIDE)
 
 
 def _axis_along(domain: Domain, axes: tuple[int, int] | None) -> int | None:

@@ -16,7 +16,7 @@ from dpportal.charts.trace_values import Trace, number_text, plain_label, sides_
 from dpportal.platform.listed_names import in_a_row
 
 # Series that are told one by one; of more, and of charts side by side, the highest and lowest of all.
-MOST_TOLD = 4
+MOST_SPOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def spoken_summary(figure: FigureJson) -> str:
         return ""
     unit = _suffix(layout)
     panels = {trace.get("xaxis", "x") for trace in traces}
-    if len(series) > MOST_TOLD or len(panels) > 1:
+    if len(series) > MOST_SPOKEN or len(panels) > 1:
         return _of_all(series, len(panels), unit)
     are_lines = all("lines" in (trace.get("mode") or "") for trace in traces)
     is_ordered = are_lines or bool((layout.get("meta") or {}).get("is_ordered"))

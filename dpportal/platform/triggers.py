@@ -25,7 +25,7 @@ DOUBLE = '"'
 MARKS = str.maketrans("", "", '"()')
 # A trigger fires always, or else only outside replication: all others count as switched off, and so does one whose
 # function was made in another way, or whose table is called as none of the portal's, but for marks or capitals.
-KEPT = """
+COMPARED_STATEMENT = """
 SELECT tgname, prosrc, pg_catalog.pg_get_triggerdef(pg_trigger.oid, true),
   tgenabled NOT IN ('O', 'A') OR lanname <> 'plpgsql' OR prosecdef OR proconfig IS NOT NULL
   OR relname !~ '^[a-z0-9_]+$'
@@ -171,7 +171,7 @@ class Guard:
         """The triggers that a database has, by name, with all that it keeps of them; of two of a name, of both."""
         having = {
             "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s",
-            "postgresql": KEPT,
+            "postgresql": COMPARED_STATEMENT,
         }
         installed: dict[str, str] = {}
         with connection.cursor() as cursor:

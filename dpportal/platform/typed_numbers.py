@@ -22,7 +22,7 @@ _GROUPED = re.compile(rf"[+-]?[0-9]{{1,3}}([{_MARKS}])[0-9]{{3}}(?:\1[0-9]{{3}})
 _BOTH = re.compile(rf"([+-]?[0-9]{{1,3}}(?:([{_MARKS}])[0-9]{{3}})(?:\2[0-9]{{3}})*)(?!\2)[.,]([0-9]+)")
 # One mark before three digits, after which nothing says whether it ends thousands or begins decimals.
 _EITHER = re.compile(r"([+-]?[1-9][0-9]{0,2})[.,]([0-9]{3})")
-NOT_WHOLE = _("Write a whole number, such as 1500, 1,500 or 1 500.")
+NOT_INTEGER = _("Write a whole number, such as 1500, 1,500 or 1 500.")
 
 
 def decimal_text(text: str) -> str:

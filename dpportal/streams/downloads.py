@@ -38,7 +38,7 @@ FOR_READERS = (".zip", "series.csv", ".xlsx")
 # as long as the last writing took.
 PAUSE_SECONDS, PAUSE_FACTOR = 15.0, 10.0
 # What is asked of a stream to know what its files should say.
-SAID_OF = ("charge__budget", "dataset", "domain_version", "created_by")
+OF_TEXTS = ("charge__budget", "dataset", "domain_version", "created_by")
 # A reader may still be at a file that was replaced.
 REPLACED_SECONDS = 900.0
 
@@ -94,7 +94,7 @@ def _files_of(written: SeriesBundle) -> WrittenFiles:
 
 def note_published(stream: Stream) -> None:
     """Note that readers are given the present files, if these say what the page says; in publishing's transaction."""
-    fresh = Stream.objects.select_related(*SAID_OF).get(pk=stream.pk)
+    fresh = Stream.objects.select_related(*OF_TEXTS).get(pk=stream.pk)
     says = bundle.text_digests(fresh)._asdict()
     SeriesBundle.objects.filter(pk=stream.pk, **says).update(texts_at=fresh.published_at)
 
@@ -170,7 +170,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
 
 def _as_published(stream_id: UUID) -> tuple[Stream, Series | None]:
     """A stream and its series, whatever the database says meanwhile. Raises ForgedRowError."""
-    stream = Stream.objects.select_related(*SAID_OF, "dataset__owner").get(pk=stream_id)
+    stream = Stream.objects.select_related(*OF_TEXTS, "dataset__owner").get(pk=stream_id)
     watched.require_written(stream)
     require_texts(stream)
     require_confirmed(stream, stream.plan.loss)
@@ -192,7 +192,7 @@ def request_due() -> None:
     behind = with_newest(public).filter(
         Q(bundle=None, newest__isnull=False) | ~Q(newest=F("bundle__periods"))
     )
-    for stream in behind.select_related(*SAID_OF):
+    for stream in behind.select_related(*OF_TEXTS):
         request(stream)
 
 

@@ -61,7 +61,7 @@ class CodeTables:
         return result
 
 
-NOTHING_ASKED = CodeTables(np.empty(0, dtype=np.int64), (), ())
+NO_CODES = CodeTables(np.empty(0, dtype=np.int64), (), ())
 
 
 def kinds_of(plan: MicrodataPlan, codes: CodeTables, margins: Margins) -> Mapping[int, Integers]:

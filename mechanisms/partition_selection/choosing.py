@@ -13,7 +13,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, Neighbours, pure_within_zcdp
 from mechanisms.arrays import Integers
 from mechanisms.noise import Noise
-from mechanisms.noise.choices import WHOLE
+from mechanisms.noise.choices import CERTAIN
 from mechanisms.partition_selection.keep_probabilities import keep_probabilities
 from mechanisms.protocol import PlanError
 
@@ -65,7 +65,7 @@ class ValueChoicePlan:
 
     def people_for(self, chance: Fraction) -> int:
         """The fewest people with whom a value is kept with at least this chance, in 0..1."""
-        return bisect_left(self.probabilities, chance * WHOLE)
+        return bisect_left(self.probabilities, chance * CERTAIN)
 
     def to_json(self) -> dict[str, object]:
         return {"loss": self.loss.to_json()}

@@ -21,7 +21,7 @@ from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_maps import MOST
 from mechanisms.verify.chart_panels import lines, without_own
 
-ANSWERS, MOST_DRAWN, MOST_PARTS, MOST_TABLE = "answers.csv", 2000, 12, 2**17
+ANSWERS, MOST_POINTS, MOST_PARTS, MOST_TABLE = "answers.csv", 2000, 12, 2**17
 _NUMBERS = ["answer", "interval_lower", "interval_upper"]
 # Of a column that is not there.
 _ALONE = Categorical("", values=("",), closed=True)
@@ -74,10 +74,10 @@ def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]
 
 def _shown(term: Term, place: slice) -> np.ndarray:
     """Which of its answers are drawn, by their place among all."""
-    most = MOST_TABLE if len(_factors(term)) == 2 else MOST_DRAWN
+    most = MOST_TABLE if len(_factors(term)) == 2 else MOST_POINTS
     if term.queries <= most:
         return np.arange(place.start, place.stop)
-    evenly = np.linspace(0, term.queries - 1, MOST_DRAWN).round().astype(np.int64)
+    evenly = np.linspace(0, term.queries - 1, MOST_POINTS).round().astype(np.int64)
     return np.asarray(place.start + np.unique(evenly))
 
 

@@ -12,7 +12,7 @@ from itertools import permutations
 import numpy as np
 
 from mechanisms.domain import Attribute, Categorical, Domain
-from mechanisms.verify.chart_orders import MOST_BESIDE, largest_places
+from mechanisms.verify.chart_orders import MOST_SIDE_BY_SIDE, largest_places
 
 # Panels of a page, groups in each, cells along a chart, and of a table.
 _PANELS, _GROUPS, _ALONG, _CELLS = 14, 12, 400, 2**17
@@ -45,7 +45,7 @@ def lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.nda
                 cells_shown = table[np.ix_(places, groups, panels)]
                 orders = {
                     tuple(largest_places(cells_shown.sum(axis=(1, 2)), few))
-                    for few in range(1, MOST_BESIDE + 1)
+                    for few in range(1, MOST_SIDE_BY_SIDE + 1)
                 }
                 for order in orders:
                     own = table[places[list(order)]]

@@ -22,7 +22,7 @@ MOST_SMALL, _TALLEST = 30, 3
 # Counts of a column of rows, of more of which neighbours are added up first, or the largest are chosen.
 _MOST_CELLS = 60
 # In steps, where marks of up to seven groups stand about the middle of one.
-_BESIDE = np.arange(-6, 7) * 0.05
+_SHIFTS = np.arange(-6, 7) * 0.05
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _spans_of_steps(density: pd.DataFrame) -> Iterator[tuple[float, float]]:
     """The middles of the first step and the last one, where marks stand: those of several groups beside each other."""
     for edges, _shares in _densities(density):
         width = edges[1] - edges[0]
-        for shift in _BESIDE * width:
+        for shift in _SHIFTS * width:
             yield float(edges[0] + width / 2 + shift), float(edges[-1] - width / 2 + shift)
 
 

@@ -26,7 +26,7 @@ _PIXEL, _NEAR = 0.12, 1.1
 _HALF = 0.501
 _LEVEL = re.compile(r"\(([0-9]+) ?%\)|（([0-9]+)%）")
 # Words stand so far from what they name: marks beside an axis, below and beside it.
-_DOWN, _BESIDE, _BELOW = 4.0, 8.0, 15.0
+_DOWN, _SIDE, _BELOW = 4.0, 8.0, 15.0
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _scale(
     for begin, top, _end, floor in grid:
         for place, word in enumerate(words):
             label_place = (
-                (begin - _BESIDE, top + _DOWN, "end") if vertical else (begin, floor + _BELOW, "middle")
+                (begin - _SIDE, top + _DOWN, "end") if vertical else (begin, floor + _BELOW, "middle")
             )
             near = abs(word.x - label_place[0]) < _NEAR and abs(word.y - label_place[1]) < _NEAR
             if near and word.anchor == label_place[2] and WORD_OF_NUMBER.fullmatch(word.text):

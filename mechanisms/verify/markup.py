@@ -91,7 +91,7 @@ _ONLY = {
     "data-shape": re.compile("upright"),
 }
 # Within a drawing; others would end it there, and their text be shown beside it.
-_DRAWN = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text", "tspan"])
+_SHAPES = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text", "tspan"])
 # In what the parts of a table stand, and nowhere else: a reader would end a part that is left open where it likes.
 _PARENTS = {
     "table": ("",),
@@ -284,7 +284,7 @@ class _MarkupReader(HTMLParser):
 
     def _is_out_of_place(self, tag: str) -> bool:
         """Whether it belongs in a drawing and is in none, or the other way about."""
-        return tag not in ("svg", "title") and (tag in _DRAWN) != (self._drawings > 0)
+        return tag not in ("svg", "title") and (tag in _SHAPES) != (self._drawings > 0)
 
     def handle_data(self, data: str) -> None:
         if self.cdata_elem == "style":

@@ -18,7 +18,7 @@ from mechanisms.domain import Domain
 from mechanisms.selection import SelectionPlan
 from mechanisms.verify import chart_answers, series
 from mechanisms.verify.bundle import MARGINS, Bundle
-from mechanisms.verify.chart_orders import MOST_BESIDE, most_shown
+from mechanisms.verify.chart_orders import MOST_SIDE_BY_SIDE, most_shown
 from mechanisms.verify.chart_series import numbers_of_steps
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
@@ -281,7 +281,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "groups": _groups,
     "equal steps": lambda own: numbers_of_steps(own.tables["density"]) if "density" in own.tables else [],
     "sizes": _sizes,
-    "drawn values": lambda own: [*_shown_values(own), *range(1, MOST_BESIDE + 1)],
+    "drawn values": lambda own: [*_shown_values(own), *range(1, MOST_SIDE_BY_SIDE + 1)],
     "everyone": lambda own: own.derived.people,
     "everyone's margin": lambda own: own.derived.margins,
     "most of a column": lambda own: own.derived.column_sums,
