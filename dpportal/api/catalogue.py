@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from ninja import Query, Router
 
 from dpportal.api.authentication import PUBLIC
+from dpportal.api.catalogue_schemas import CataloguePage, CatalogueSearch, EntryShown, PublishedShown
 from dpportal.api.problems import RefusedError, problem
-from dpportal.api.schemas import CataloguePage, CatalogueSearch, EntryShown, PublishedShown
 from dpportal.api.shown import PageNumber, files_shown, page_of
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import snapshot

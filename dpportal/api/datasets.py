@@ -14,10 +14,9 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api import repeating
 from dpportal.api.authentication import ADMINISTER, READ
-from dpportal.api.dataset_schemas import DatasetChange
+from dpportal.api.dataset_schemas import DatasetChange, DatasetPage, DatasetShown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import DatasetPage, DatasetShown
 from dpportal.api.shown import PageNumber, Wait, job_shown, page_of
 from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets, with_right

@@ -13,8 +13,7 @@ from ninja import Router
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import PUBLIC, READ
-from dpportal.api.problems import RefusedError
-from dpportal.api.schemas import (
+from dpportal.api.planning_schemas import (
     FieldShown,
     MethodShown,
     OfferShown,
@@ -24,6 +23,7 @@ from dpportal.api.schemas import (
     PlanShown,
     ProductShown,
 )
+from dpportal.api.problems import RefusedError
 from dpportal.api.searching import searching
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.datasets.access import dataset_for

@@ -14,6 +14,7 @@ from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.dataset_schemas import (
     ConnectedTableInput,
     CountedInput,
+    DatasetShown,
     ReadingInput,
     ReadingShown,
     RowsShown,
@@ -21,7 +22,6 @@ from dpportal.api.dataset_schemas import (
 )
 from dpportal.api.datasets import shown
 from dpportal.api.refused_forms import require_known, require_valid
-from dpportal.api.schemas import DatasetShown
 from dpportal.datasets import attach_table, manual_counts, services
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.first_rows import MOST_ROWS, first_rows

@@ -24,9 +24,10 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
 from dpportal.api import release_file_schema
+from dpportal.api.declaration_schemas import Unit
 from dpportal.api.planning import plan_shown
+from dpportal.api.planning_schemas import PlanShown
 from dpportal.api.problems import REFUSALS
-from dpportal.api.schemas import PlanShown, Unit
 from dpportal.api.searching import searching, worked_out
 from dpportal.datasets import codebooks, services as datasets, take_codebook
 from dpportal.datasets.access import right_of

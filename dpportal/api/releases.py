@@ -17,19 +17,12 @@ from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import READ, RELEASE
 from dpportal.api.confirmed_by_token import confirm
 from dpportal.api.planning import plan_shown
+from dpportal.api.planning_schemas import ChoicesInput, PlanShown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
+from dpportal.api.release_schemas import CompareShown, ReleaseInput, ReleasePage, ReleaseShown
 from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
-from dpportal.api.schemas import (
-    ChoicesInput,
-    CompareShown,
-    FileShown,
-    PlanShown,
-    ReleaseInput,
-    ReleasePage,
-    ReleaseShown,
-    Spend,
-)
+from dpportal.api.schemas import FileShown, Spend
 from dpportal.api.searching import searching
 from dpportal.api.shown import PageNumber, Wait, files_shown, job_shown, page_of, price_of
 from dpportal.datasets.access import dataset_for, open_datasets

@@ -17,10 +17,10 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api import repeating
 from dpportal.api.authentication import ADMINISTER
+from dpportal.api.dataset_schemas import UploadShown
 from dpportal.api.datasets import UPLOAD, shown
 from dpportal.api.problems import RefusedError, nothing_here
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import UploadShown
 from dpportal.datasets import resumable_upload
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.begun_uploads import BegunUpload

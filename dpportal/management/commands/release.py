@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dpportal.accounts.models import User
 from dpportal.api import release_file, written_bundle
+from dpportal.api.planning_schemas import PlanShown
 from dpportal.api.release_file import FinishedRun
-from dpportal.api.schemas import PlanShown
 
 
 class Command(BaseCommand):
