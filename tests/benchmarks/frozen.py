@@ -113,6 +113,7 @@ class Storm:
         """For a random while, as people do who know nothing of it."""
         until = time.monotonic() + self.random.uniform(0.2, most)
         while time.monotonic() < until:
+            self.keep()
             self.confirm()
             time.sleep(0.2)
 
@@ -132,7 +133,14 @@ class Storm:
                 until, fewest = time.monotonic() + SETTLING_SECONDS, len(left)
             if time.monotonic() > until:
                 raise AmissError(f"not done: {left}")
+            self.keep()
             time.sleep(0.5)
+
+    def keep(self) -> None:
+        """Start again whatever ended by itself, as a process manager does."""
+        if self.is_embedded:
+            return
+        self.workers = [each if each.poll() is None else self.stage.worker() for each in self.workers]
 
     def end(self) -> None:
         for worker in self.workers:
