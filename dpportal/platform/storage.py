@@ -122,9 +122,15 @@ def is_full(more: int = 0) -> bool:
 
 
 def _has_inodes() -> bool:
-    """Whether files can be made; some file systems count none."""
+    """Whether files can be made."""
+    least = min(FREE_INODES, os.statvfs(settings.DATA_DIR).f_files // 100)
+    return (free := free_files()) is None or free >= least
+
+
+def free_files() -> int | None:
+    """How many more files the disk has room for; some file systems count none."""
     disk = os.statvfs(settings.DATA_DIR)
-    return disk.f_favail >= min(FREE_INODES, disk.f_files // 100)
+    return disk.f_favail if disk.f_files else None
 
 
 def obstacle() -> str:
