@@ -13,6 +13,7 @@ from dpportal.publications.verdict import Verdict, measured_verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import combination, comparison, page, page_limits, tables
 from dpportal.releases.products.queries.parts import PartForm, part_figure, parts_of
+from dpportal.releases.products.queries.range_form import counted_range
 from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.presenter import Presenter
@@ -49,15 +50,16 @@ class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
         return {name: part for name, part in shown.items() if name != "parts"}
 
     def chosen(self, release: Release, plan: QueryPlan, shown: Json, question: QueryDict) -> Json:
-        """The form that chooses a part of the workload, and its chart."""
+        """The form that chooses a part of the workload, and its chart; and the count of a range."""
         form = PartForm(plan, question)
         if len(form.parts) < 2 or not stored_estimates.has_estimates(release):
             return {}
+        chosen = {"chart_form": form, **counted_range(release, plan, question)}
         if not form.chosen:
-            return {"chart_form": form}
+            return chosen
         with stored_estimates.estimates(release) as (answers, margins):
             drawn = part_figure(plan, form.parts[form.chosen], answers, margins)
-        return {"chart_form": form, "figure": figure_json(drawn)}
+        return {**chosen, "figure": figure_json(drawn)}
 
     def stored_estimates(
         self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]
