@@ -44,7 +44,7 @@ class _RangeAxis:
         name, last = self.attribute.shown_name, self.attribute.size - 1
         if not self.has_ends:
             return {f"at-{self.place}": _list_of(name, self.attribute, 0)}
-        ends = {"from": (_("%(column)s, from"), 0), "to": (_("to"), last)}
+        ends = {"from": (_("%(column)s, from"), 0), "to": (_("%(column)s, to"), last)}
         return {
             f"{end}-{self.place}": _list_of(label % {"column": name}, self.attribute, first)
             for end, (label, first) in ends.items()
@@ -107,9 +107,9 @@ def range_form(plan: QueryPlan, question: QueryDict) -> RangeForm | None:
 
 
 def counted_range(release: Release, plan: QueryPlan, question: QueryDict) -> Json:
-    """The form, and what the picked range holds; nothing where no ranges were asked, or no answers are stored."""
+    """The form, and what the picked range holds; nothing where no ranges were asked. release: with stored answers."""
     form = range_form(plan, question)
-    if form is None or not stored_estimates.has_estimates(release):
+    if form is None:
         return {}
     if not form.is_valid():
         return {"range_form": form}

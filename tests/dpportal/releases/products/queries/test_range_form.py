@@ -8,14 +8,19 @@ from math import ceil
 import pytest
 from django.http import QueryDict
 
+from dpportal.datasets import services as dataset_services
 from dpportal.releases import services
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries.range_form import range_form
+from mechanisms.domain import Categorical, Integer
 from tests.dpportal.markup import folded
 from tests.dpportal.releases.products.queries.building import answers, draft_of, finished
 from tests.dpportal.releases.products.queries.test_parts import AGE, SEX, plan_of, rich as rich
+from tests.dpportal.releases.products.test_many_margins import COLOURS
 
-PICKED = re.compile(r'<p class="finding" role="status"> (.*?): <strong>(\S+)</strong> ± (\d+) people </p>')
+PICKED = re.compile(
+    r'<p class="finding" role="status">\s?(.*?): <strong>(\S+)</strong> ± (\d+) people\s?</p>'
+)
 
 
 @pytest.fixture
@@ -40,6 +45,19 @@ def test_a_picked_range_has_the_count_and_the_margin_of_its_answer(release: Rele
     wrong = client.get(f"/releases/{release.pk}/?range-at-0=1&range-from-1=5&range-to-1=2")
     assert "It ends before it begins." in wrong.text and not PICKED.search(folded(wrong.text))
     assert client.get(f"/releases/{release.pk}/?range-at-0=x&range-from-1=99").status_code == 200
+
+
+@pytest.mark.slow
+def test_ranges_by_many_groups_are_picked_too_beside_their_only_chart(rich, client) -> None:
+    colours = Categorical("colour", values=COLOURS, closed=True)
+    dataset_services.declare_all(rich, [colours, Integer("age", lower=0, upper=99, width=10)])
+    text = 'ranges("age") x identity("colour")'
+    release = finished(draft_of(rich, text, ["colour", "age"], "1", "identity-strategy"))
+    services.publish(release, rich.owner)
+    page = folded(client.get(f"/releases/{release.pk}/?range-at-0=9&range-from-1=0&range-to-1=0").text)
+    assert 'name="part"' not in page and "Add up cells" in page
+    picked = PICKED.search(page)
+    assert picked and picked[1] == "colour = hue 6, age 0–9"
 
 
 def test_every_range_is_found_at_its_place() -> None:
