@@ -56,7 +56,7 @@ def maps(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
 def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]:
     """Terms that a report shows, with answers and ends, (3, answers): all of them, or every so many."""
     terms = islice(plan.workload.offsets(), MOST_PARTS)
-    own = [(term, shown) for whole, place in terms for term, shown in _read(whole, place)]
+    own = [(term, shown) for every, place in terms for term, shown in _read(every, place)]
     places = {int(place) for _term, shown in own for place in shown}
     with bundle.opened(ANSWERS) as content:
         text = io.TextIOWrapper(content, "utf-8", newline="")
@@ -77,12 +77,12 @@ def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]
 def _read(term: Term, place: slice) -> Iterator[tuple[Term, np.ndarray]]:
     """Of all ranges single cells and running totals; of another term its own answers, by their place among all."""
     views = range_views(term)
-    yield from ((view.term, place.start + view.places[_drawn(view.term)]) for view in views)
+    yield from ((view.term, place.start + view.places[_evenly_shown(view.term)]) for view in views)
     if not views:
-        yield term, place.start + _drawn(term)
+        yield term, place.start + _evenly_shown(term)
 
 
-def _drawn(term: Term) -> np.ndarray:
+def _evenly_shown(term: Term) -> np.ndarray:
     """Which of its answers are drawn."""
     most = MOST_TABLE if len(_factors(term)) == 2 else MOST_DRAWN
     if term.queries <= most:
