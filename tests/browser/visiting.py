@@ -87,7 +87,7 @@ def public_link(page: Page, title: str, address: str = "/", *, exact: bool = Fal
     """A link to what the demonstration publishes, which takes it some time after the start: the page is read anew."""
     page.goto(address)
     link = page.get_by_role("link", name=title, exact=exact).first
-    until = time.monotonic() + JOB_MS / 1000
+    until = time.monotonic() + 2 * JOB_MS / 1000
     while not link.count() and time.monotonic() < until:
         page.wait_for_timeout(1000)
         page.reload()
