@@ -144,6 +144,7 @@ def _report(stream: Stream, series: Series) -> Json:
         "finding": finding(stream, series),
         "figures": [stilled(asdict(figure)) for figure in figures],
         "rows": list(_newest(series)),
+        "margins": len(series.labels) * series.width,
     }
 
 

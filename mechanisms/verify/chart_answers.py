@@ -16,6 +16,7 @@ import pandas as pd
 from mechanisms.domain import Categorical
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
+from mechanisms.matrix.workload.range_views import range_views
 from mechanisms.matrix.workload.union import Term
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_maps import MOST
@@ -54,7 +55,8 @@ def maps(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
 
 def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]:
     """Terms that a report shows, with answers and ends, (3, answers): all of them, or every so many."""
-    own = [(term, _shown(term, place)) for term, place in islice(plan.workload.offsets(), MOST_PARTS)]
+    terms = islice(plan.workload.offsets(), MOST_PARTS)
+    own = [(term, shown) for every, place in terms for term, shown in _read(every, place)]
     places = {int(place) for _term, shown in own for place in shown}
     with bundle.opened(ANSWERS) as content:
         text = io.TextIOWrapper(content, "utf-8", newline="")
@@ -72,13 +74,20 @@ def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]
             yield term, numbers[:, [rows[place] for place in shown.tolist()]]
 
 
-def _shown(term: Term, place: slice) -> np.ndarray:
-    """Which of its answers are drawn, by their place among all."""
+def _read(term: Term, place: slice) -> Iterator[tuple[Term, np.ndarray]]:
+    """Of all ranges single cells and running totals; of another term its own answers, by their place among all."""
+    views = range_views(term)
+    yield from ((view.term, place.start + view.places[_evenly_shown(view.term)]) for view in views)
+    if not views:
+        yield term, place.start + _evenly_shown(term)
+
+
+def _evenly_shown(term: Term) -> np.ndarray:
+    """Which of its answers are drawn."""
     most = MOST_TABLE if len(_factors(term)) == 2 else MOST_POINTS
     if term.queries <= most:
-        return np.arange(place.start, place.stop)
-    evenly = np.linspace(0, term.queries - 1, MOST_POINTS).round().astype(np.int64)
-    return np.asarray(place.start + np.unique(evenly))
+        return np.arange(term.queries)
+    return np.unique(np.linspace(0, term.queries - 1, MOST_POINTS).round().astype(np.int64))
 
 
 def _factors(term: Term) -> dict[int, Factor]:

@@ -267,12 +267,26 @@ def _lines(own: Quantities, stem: str) -> list[float]:
     return [float(len(own.tables[stem]))] if stem in own.tables else []
 
 
+def _further_columns(own: Quantities) -> Iterable[float]:
+    """Of how many columns a line does not have the names."""
+    columns = own.plan.get("domain") or own.plan.get("columns") or ()
+    return range(1, len(columns))
+
+
+def _stated_margins(own: Quantities) -> list[float]:
+    """Of a table of counts or answers each line's; of a running count each period's."""
+    return [*own.of("lines histogram"), *own.of("lines answers"), *own.of("lines series")]
+
+
 _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "whole loss": _disclosed_losses,
     "factor": lambda own: factor_shown(Loss.from_json(own.plan["loss"])),
     "max_rows": lambda own: [float(own.plan["loss"]["max_rows"])],
     "people": _people,
     "half_width": _half_width,
+    "more columns": _further_columns,
+    "margins": _stated_margins,
+    "margins that miss": lambda own: [number // 20 for number in own.of("margins") + 10],
     "bins": _bins,
     "bounds": lambda own: [*own.named("lower", "upper"), *_step_ends(own)],
     "steps": lambda own: own.named("step"),

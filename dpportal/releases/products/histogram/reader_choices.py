@@ -28,14 +28,15 @@ from mechanisms.domain import Domain
 # Cells of a release that are added up while a page waits, bars along a chart or groups of it, and values that a list
 # offers.
 MAX_CELLS, MAX_ALONG, LISTED = 2**17, 400, 60
-NOBODY = "none"
+NOBODY, HEAT_MAP = "none", "heat"
+_OF_AXES = ("along", "by", "apart", "page", "scale", "order")
 
 
 class ChartForm(forms.Form):
     """The choices of one release's chart; what an address says otherwise is as if it were left out.
 
     domain: one of whose columns fits along a chart, see `fits`. maps: the areas of columns, by their place.
-    has_choices: whether the address chooses anything.
+    has_heat_map: whether the stored chart is one, to which a reader can come back.
     """
 
     map = forms.ChoiceField(label=_("Chart"), required=False)
@@ -50,22 +51,42 @@ class ChartForm(forms.Form):
         choices=[("declared", _("as declared")), ("size", _("largest first"))],
     )
 
-    def __init__(self, domain: Domain, data: QueryDict, maps: Mapping[int, Areas] | None = None) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        data: QueryDict,
+        maps: Mapping[int, Areas] | None = None,
+        *,
+        has_heat_map: bool = False,
+    ) -> None:
         self.domain, self._is_apart, self.maps = domain, bool(data.get("apart")), maps or {}
         chosen = {key: value for key, value in data.items() if value}
-        super().__init__({**_defaults(domain, self.maps), **chosen}, label_suffix="")
-        columns = [(str(place), name) for place, name in enumerate(domain.shown_names)]
-        maps_of = [(str(place), _("map of %s") % domain.shown_names[place]) for place in self.maps]
-        self._offer("map", [(NOBODY, _("bars or lines")), *maps_of])
-        if not self.maps:
-            del self.fields["map"]
-        if self.on_map is None:
+        defaults = _defaults(domain, self.maps)
+        if has_heat_map and not any(key in _OF_AXES or key.startswith("where-") for key in chosen):
+            defaults["map"] = HEAT_MAP
+        super().__init__({**defaults, **chosen}, label_suffix="")
+        self._offer_kinds(has_heat_map)
+        if self.on_map is None and not self.is_heat_map:
+            columns = [(str(place), name) for place, name in enumerate(domain.shown_names)]
             self._offer_axes([columns[place] for place in _fitting(domain)])
+            self._offer_values({*self.axes(), self.panels()})
         else:
-            for name in ("along", "by", "apart", "page", "scale", "order"):
+            for name in _OF_AXES:
                 del self.fields[name]
-        self._offer_values({self.on_map} if self.on_map is not None else {*self.axes(), self.panels()})
-        self.has_choices = any(data.get(name) for name in self.fields)
+        if self.on_map is not None:
+            self._offer_values({self.on_map})
+
+    def _offer_kinds(self, has_heat_map: bool) -> None:
+        """Bars or lines, or a map; no choice where there is none."""
+        heat_map = [(HEAT_MAP, _("heat map"))] if has_heat_map else []
+        maps_of = [(str(place), _("map of %s") % self.domain.shown_names[place]) for place in self.maps]
+        self._offer("map", [*heat_map, (NOBODY, _("bars or lines")), *maps_of])
+        if not (heat_map or maps_of):
+            del self.fields["map"]
+
+    def choices(self) -> dict[str, str]:
+        """What is chosen of each field."""
+        return {name: self.value(name) for name in self.fields}
 
     def _offer_axes(self, drawable: list[tuple[str, str]]) -> None:
         """What is drawn along, side by side, and one chart after the other."""
@@ -101,7 +122,12 @@ class ChartForm(forms.Form):
     def on_map(self) -> int | None:
         """The column that is drawn as a map."""
         chosen = self.value("map")
-        return int(chosen) if chosen not in ("", NOBODY) else None
+        return int(chosen) if chosen not in ("", NOBODY, HEAT_MAP) else None
+
+    @property
+    def is_heat_map(self) -> bool:
+        """Whether the stored heat map is chosen."""
+        return self.value("map") == HEAT_MAP
 
     def _offer(self, name: str, choices: Sequence[tuple[str, object]]) -> None:
         field = self.fields[name]

@@ -16,18 +16,19 @@ from dpportal.charts.answer_lines import AnswerLines, lines_figure
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import ChosenCounts, chosen_figure, may_face
 from dpportal.charts.group_traces import MAX_GROUPS
-from dpportal.charts.queries import MAX_POINTS, MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
+from dpportal.charts.queries import MAX_POINTS, answers_figure, shown_queries
 from dpportal.charts.reader_counts import axes_of_two, reader_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.listed_names import in_a_row
 from dpportal.releases.products.queries.words import label_text, term_in_words
 from dpportal.releases.products.queries.workloads import labels_at
 from dpportal.releases.products.shared.numbers import decimals_for, number_text
-from mechanisms.arrays import Floats
+from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.query_columns import TO
-from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total, Width
+from mechanisms.matrix.workload.factor import Explicit, Factor, Identity, Prefix, Total, Width
+from mechanisms.matrix.workload.range_views import range_views
 from mechanisms.matrix.workload.union import Term
 
 # Parts that a reader chooses among.
@@ -36,10 +37,10 @@ MAX_PARTS = 400
 
 @dataclass(frozen=True)
 class WorkloadPart:
-    """One term of the workload, and the places of its answers among all."""
+    """One term of the workload, or what is read of it, and the places of its answers among all."""
 
     term: Term
-    place: slice
+    place: slice | Integers
 
     @property
     def factors(self) -> dict[int, Factor]:
@@ -69,9 +70,19 @@ class PartForm(forms.Form):
 
 
 def parts_of(plan: QueryPlan) -> list[WorkloadPart]:
-    """Of the first MAX_PARTS those with several answers; where none has, those of one."""
-    every = [WorkloadPart(term, place) for term, place in islice(plan.workload.offsets(), MAX_PARTS)]
+    """Of the first MAX_PARTS those with several answers; where none has, those of one.
+
+    All ranges of a column are read as its single cells, and as running totals.
+    """
+    every = [
+        part for term, place in islice(plan.workload.offsets(), MAX_PARTS) for part in _read(term, place)
+    ]
     return [part for part in every if part.term.queries > 1] or every
+
+
+def _read(term: Term, place: slice) -> list[WorkloadPart]:
+    views = [WorkloadPart(view.term, place.start + view.places) for view in range_views(term)]
+    return views or [WorkloadPart(term, place)]
 
 
 def count_people(plan: QueryPlan) -> bool:
@@ -105,12 +116,8 @@ def part_figure(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: F
         columns = Domain(tuple(domain.attributes[axis] for axis in factors))
         if not steps and (len(factors) > 1 or own.size <= MAX_POINTS):
             return _table(columns, own, reach)
-        if (lines := _lines(columns, factors, steps, own, reach)) is not None:
+        if steps and (lines := _lines(columns, factors, steps, own, reach)) is not None:
             return lines_figure(lines, title)
-        [attribute, *others], [factor, *_more] = columns.attributes, factors.values()
-        if not others and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
-            figure = ranges_figure(cell_names(attribute), factor.spans(), own, reach, attribute.shown_name)
-            return Figure(figure.json, figure.caption, title)
     return _dots(plan, part, own, reach)
 
 
@@ -174,6 +181,6 @@ def _dots(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: Floats)
     """Each answer by itself, in the order of the queries."""
     shown, alone = shown_queries(answers.size), replace(plan.workload, terms=(part.term,))
     labels = [label_text(label) for label in labels_at(alone, plan.domain.for_readers, shown.tolist())]
-    places = part.place.start + shown
+    places = part.place.start + shown if isinstance(part.place, slice) else part.place[shown]
     figure = answers_figure(labels, answers[shown], margins[shown], places, answers.size)
     return Figure(figure.json, figure.caption, called(plan, part))
