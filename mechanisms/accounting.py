@@ -131,11 +131,6 @@ def plainly(number: Fraction | float, digits: int = 9) -> str:
     return f"{Decimal(f'{float(number):.{digits}g}').normalize():f}"
 
 
-def compose(losses: list[Fraction]) -> Fraction:
-    """Sequential composition: ε adds under pure DP, ρ under zCDP (Bun and Steinke 2016, Lemma 1.7)."""
-    return sum(losses, Fraction(0))
-
-
 def group_delta(loss: Loss, steps: int) -> Fraction:
     """The δ of tables that are so many neighbouring steps apart, whose ε is `steps` times as large, or ρ steps² times.
 

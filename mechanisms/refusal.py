@@ -25,11 +25,11 @@ class Wording(str):
 
     def __new__(cls, template: str, /, **values: object) -> Self:
         """The template as `str.format` fills it; one without values stays as it is."""
-        said = _look_up(template)
+        translation = _look_up(template)
         shown = {name: _look_up(str(value)) if name in OURS else value for name, value in values.items()}
-        made = super().__new__(cls, said.format(**shown) if values else said)
-        made.template, made.values = template, values
-        return made
+        wording = super().__new__(cls, translation.format(**shown) if values else translation)
+        wording.template, wording.values = template, values
+        return wording
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, object]]:
         return (self.template,), self.values

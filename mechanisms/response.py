@@ -39,7 +39,6 @@ class ResponsePlan:
     keep: probability that a row reports its own value. other: probability that it reports any one given other
     value. exact_epsilon: the loss of these rational probabilities, at most the stated loss, for display.
     standard_error: of an estimated share times the square root of the rows, for a value that nobody has.
-    largest_standard_error: the same for the share at which it is largest.
     """
 
     mechanism: str
@@ -49,7 +48,6 @@ class ResponsePlan:
     other: Fraction
     exact_epsilon: float
     standard_error: float
-    largest_standard_error: float
     explanation: str
 
     def half_widths(self, counts: Floats, rows: int, own_variance: float = 0.0) -> Floats:
@@ -170,8 +168,7 @@ class Response:
             keep=keep,
             other=other,
             exact_epsilon=math.log(self._odds(keep, other)),
-            standard_error=_standard_error(keep, other, 0.0),
-            largest_standard_error=max(_standard_error(keep, other, share) for share in (0.0, 1.0)),
+            standard_error=_standard_error(keep, other),
             explanation=self._explanation(keep, other, loss),
         )
 
@@ -364,10 +361,10 @@ def _pure_epsilon(loss: Loss) -> Fraction:
         ) from error
 
 
-def _standard_error(keep: Fraction, other: Fraction, share: float) -> float:
-    """√(n Var) of an estimated share."""
+def _standard_error(keep: Fraction, other: Fraction) -> float:
+    """√(n Var) of an estimated share of nobody."""
     p, q = float(keep), float(other)
-    return math.sqrt(share * p * (1 - p) + (1 - share) * q * (1 - q)) / (p - q)
+    return math.sqrt(q * (1 - q)) / (p - q)
 
 
 def _rows_at_once(plan: ResponsePlan) -> int:

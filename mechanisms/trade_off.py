@@ -29,8 +29,8 @@ def hits_pure(epsilon: float, false_alarms: Floats) -> Floats:
         raise ValueError(f"epsilon must not be negative, got {epsilon}")
     with np.errstate(over="ignore", invalid="ignore"):
         rising = np.where(false_alarms > 0, np.exp(epsilon) * false_alarms, 0.0)
-    found: Floats = np.minimum(rising, 1 - np.exp(-epsilon) * (1 - false_alarms))
-    return found
+    hits: Floats = np.minimum(rising, 1 - np.exp(-epsilon) * (1 - false_alarms))
+    return hits
 
 
 def hits_zcdp(rho: float, false_alarms: Floats, *, whole_orders: bool = False) -> Floats:

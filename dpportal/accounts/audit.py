@@ -37,10 +37,10 @@ def subject_for_people(subject: str) -> str:
     kind, _blank, key = subject.partition(" ")
     model = next((each for each in apps.get_models() if each._meta.model_name == kind), None)
     try:
-        found = model._base_manager.filter(pk=key).first() if model else None
+        instance = model._base_manager.filter(pk=key).first() if model else None
     except (ValueError, ValidationError):  # no key of that kind
-        found = None
-    return f"{model._meta.verbose_name} {found}" if model and found else subject
+        instance = None
+    return f"{model._meta.verbose_name} {instance}" if model and instance else subject
 
 
 def record_own(action: str, subject: models.Model) -> None:

@@ -29,4 +29,4 @@ def clauses(*text: str) -> str:
 
 def shown(detail: str) -> str:
     """What a line says, in the reader's language as far as the words are the portal's."""
-    return joint(";").join(translated(said) for said in detail.split(_BETWEEN))
+    return joint(";").join(translated(part) for part in detail.split(_BETWEEN))

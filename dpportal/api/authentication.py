@@ -28,18 +28,18 @@ class TokenAuth(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken | None:
         """The token that was sent. Raises TooManyRequestsError, and RefusedError for one of too small a scope."""
-        found = tokens.working_token(token)
-        if found is None:
+        working = tokens.working_token(token)
+        if working is None:
             if reason := tokens.why_not(token):
                 raise RefusedError(401, reason, headers=BY_TOKEN)
             sign_ins.note_wrong_token(request)
             return None
         if not is_repeated(request):
-            tokens.count(found)
-        if not Scope(found.scope).opens(self.needed):
-            raise RefusedError(403, _too_small(found, self.needed))
-        request.user = found.by
-        return found
+            tokens.count(working)
+        if not Scope(working.scope).opens(self.needed):
+            raise RefusedError(403, _too_small(working, self.needed))
+        request.user = working.by
+        return working
 
 
 def _too_small(token: ApiToken, needed: Scope) -> str:

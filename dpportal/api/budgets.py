@@ -72,7 +72,7 @@ def _require_of(dataset: Dataset, dataset_id: UUID) -> None:
 
 def _shown(dataset: Dataset) -> BudgetsShown:
     current = Budget.of(dataset)
-    asked = dataset.budget_requests.first()
+    budget_request = dataset.budget_requests.first()
     return BudgetsShown(
         budgets=[
             BudgetShown(
@@ -88,7 +88,7 @@ def _shown(dataset: Dataset) -> BudgetsShown:
             )
             for budget in dataset.budgets.all()
         ],
-        asked=_shown_request(asked) if asked else None,
+        asked=_shown_request(budget_request) if budget_request else None,
     )
 
 

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from ninja import Query, Router
 
 from dpportal.api.authentication import PUBLIC
+from dpportal.api.catalogue_schemas import CataloguePage, CatalogueSearch, EntryShown, PublishedShown
 from dpportal.api.problems import RefusedError, problem
-from dpportal.api.schemas import CataloguePage, CatalogueSearch, EntryShown, PublishedShown
 from dpportal.api.shown import PageNumber, files_shown, page_of
 from dpportal.budgets.charged_publication import ChargedPublication
 from dpportal.catalogue import snapshot
@@ -40,8 +40,8 @@ def catalogue(request: HttpRequest, search: Query[CatalogueSearch], page: PageNu
     if search.kind and search.kind not in KINDS:
         text = _("There are these kinds: %(kinds)s.") % {"kinds": in_words(KINDS)}
         raise RefusedError(422, text, {"kind": [text]})
-    found = SearchQuery(**search.dict()).of(snapshot.current().entries)
-    answer = page_of(request, found, page, lambda entry: entry)
+    matches = SearchQuery(**search.dict()).of(snapshot.current().entries)
+    answer = page_of(request, matches, page, lambda entry: entry)
     there = loaded(answer["items"], with_pictures=False)
     known = {entry.it.pk: entry for entry in there}
     items = [_entry(request, entry, known[entry.pk]) for entry in answer["items"] if entry.pk in known]
@@ -73,13 +73,13 @@ def publication(request: HttpRequest, publication_id: UUID) -> object:
         ("streams", streams.pages),
     ]
     for space, pages in kinds:
-        found = pages.rows().filter(pk=publication_id).first()
-        if found is None:
+        row = pages.rows().filter(pk=publication_id).first()
+        if row is None:
             continue
-        if pages.may_read(request, found):  # type: ignore[arg-type]
-            return _published(request, space, found)
-        if found.withdrawn_at is not None:
-            return _withdrawn(found)
+        if pages.may_read(request, row):  # type: ignore[arg-type]
+            return _published(request, space, row)
+        if row.withdrawn_at is not None:
+            return _withdrawn(row)
     raise Http404
 
 

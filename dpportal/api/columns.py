@@ -21,10 +21,10 @@ from dpportal.api.dataset_schemas import (
     CopyInput,
     FillInput,
 )
+from dpportal.api.declaration_schemas import DeclarationShown
 from dpportal.api.declarations import declaration_shown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_known, require_valid
-from dpportal.api.schemas import DeclarationShown
 from dpportal.datasets import geojson, services
 from dpportal.datasets.access import dataset_for, open_datasets
 from dpportal.datasets.area_files import take_areas

@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from ninja import Field, Schema
 from pydantic import StrictBool
 
-from dpportal.api.number_types import IS_WHOLE, JsonInteger, Number
-from dpportal.api.schemas import Strict
+from dpportal.api.number_types import IS_INTEGER, JsonInteger, Number
+from dpportal.api.schemas import JobShown, Strict
 
 ColumnName = Annotated[str, Field(max_length=200)]
 Option = Annotated[str, Field(max_length=400)] | None
+
+
+class DatasetShown(Schema):
+    """A dataset that the token's person may see. right: 1 to see, 2 to release, 3 to own. reading: for owners.
+
+    remark: why it cannot be used, and what to do; empty if it can. duplicate_of: the person's own that has its table.
+    """
+
+    id: UUID
+    name: str
+    description: str
+    state: str
+    right: int
+    columns: list[str]
+    declared: list[str]
+    asks_for_unit: bool
+    created_at: datetime
+    reading: JobShown | None
+    duplicate_of: UUID | None = None
+    remark: str = ""
+
+
+class DatasetPage(Schema):
+    """Some datasets, newest first."""
+
+    items: list[DatasetShown]
+    count: int
+    next: str | None
+
+
+class UploadShown(Schema):
+    """An upload in pieces. offset: how many bytes have come. size: in all; None of one that ended long ago."""
+
+    id: UUID
+    offset: int
+    size: int | None
+    expires_at: datetime
+    dataset: DatasetShown | None
 
 
 class DatasetChange(Strict):
@@ -72,7 +110,7 @@ class ShareInput(Strict):
     """name: of a curator, as they sign in, or their e-mail address. right: 1 to see, 2 to release, 3 to own."""
 
     name: str = Field(max_length=254)
-    right: Annotated[Literal[1, 2, 3], IS_WHOLE]
+    right: Annotated[Literal[1, 2, 3], IS_INTEGER]
 
 
 class ShareShown(Schema):

@@ -14,10 +14,9 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api import repeating
 from dpportal.api.authentication import ADMINISTER, READ
-from dpportal.api.dataset_schemas import DatasetChange
+from dpportal.api.dataset_schemas import DatasetChange, DatasetPage, DatasetShown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import DatasetPage, DatasetShown
 from dpportal.api.shown import PageNumber, Wait, job_shown, page_of
 from dpportal.datasets import services
 from dpportal.datasets.access import dataset_for, open_datasets, with_listed_right
@@ -111,10 +110,10 @@ def _content(request: HttpRequest, file: UploadedFile[bytes], digest: HMAC | Non
 @router.get("/{uuid:dataset_id}", auth=READ, response=DatasetShown)
 def dataset(request: HttpRequest, response: HttpResponse, dataset_id: UUID, wait: Wait = 0) -> object:
     """One dataset. wait: while its file is being read, the answer waits for the end, so many seconds at most."""
-    found = dataset_for(request, dataset_id, Right.SEE)
-    if wait and found.is_converting:
+    visible = dataset_for(request, dataset_id, Right.SEE)
+    if wait and visible.is_converting:
         long_polling.wait(request, response, wait)
-    return shown(request, found)
+    return shown(request, visible)
 
 
 @router.patch("/{uuid:dataset_id}", auth=ADMINISTER, response=DatasetShown)

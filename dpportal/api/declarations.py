@@ -12,9 +12,9 @@ from ninja import Router
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import ADMINISTER, READ
+from dpportal.api.declaration_schemas import DeclarationInput, DeclarationShown, FitShown, Unit
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import DeclarationInput, DeclarationShown, FitShown, Unit
 from dpportal.api.shown import Wait, job_shown
 from dpportal.budgets.promises import before_change
 from dpportal.datasets import codebooks, domain_fit, take_codebook

@@ -21,6 +21,6 @@ def _number(value: object) -> object:
     return value
 
 
-IS_WHOLE = BeforeValidator(_not_boolean)
-JsonInteger = Annotated[int, IS_WHOLE]
+IS_INTEGER = BeforeValidator(_not_boolean)
+JsonInteger = Annotated[int, IS_INTEGER]
 Number = Annotated[float, BeforeValidator(_number)]

@@ -54,19 +54,19 @@ def send_periods(request: HttpRequest, stream_id: UUID, payload: PeriodsInput) -
     Periods that are published already stay as they are, whatever is sent for them. Sent again with the same
     Idempotency-Key, it is answered with the first file; what is in it is not compared.
     """
-    found = stream_for(request, stream_id)
+    stream = stream_for(request, stream_id)
     # Without the content: an answer never shows whether a guess is the true count.
     sent = RepeatableRequest(request, f"{SENDING} {stream_id}", {})
     if (known := sent.earlier()) is not None:
-        return shown(_file_of(found, known))
-    services.require_open(found)
+        return shown(_file_of(stream, known))
+    services.require_open(stream)
     form = ManyForm(
-        form_data({"pasted": payload.lines, "column": payload.column, "dates": payload.dates}), stream=found
+        form_data({"pasted": payload.lines, "column": payload.column, "dates": payload.dates}), stream=stream
     )
     require_valid(form, sent_as={"pasted": "lines"})
     file = ContentFile(form.cleaned_data["pasted"].encode(), "sent.csv")
     by = current_user(request)
-    job = services.queue_counts(found, file, form.options, by, confirmed=False, and_note=sent.remember)
+    job = services.queue_counts(stream, file, form.options, by, confirmed=False, and_note=sent.remember)
     return Status(202, shown(job))
 
 
@@ -89,27 +89,27 @@ def period_file(
 )
 def confirm_periods(request: HttpRequest, stream_id: UUID, file_id: UUID) -> object:
     """Publish what a file's preview says. One that is confirmed already stays so."""
-    found = stream_for(request, stream_id)
-    if not _file_of(found, file_id).is_confirmed:
-        services.confirm_file(found, current_user(request), file_id)
-    return Status(202, shown(_file_of(found, file_id)))
+    stream = stream_for(request, stream_id)
+    if not _file_of(stream, file_id).is_confirmed:
+        services.confirm_file(stream, current_user(request), file_id)
+    return Status(202, shown(_file_of(stream, file_id)))
 
 
 @router.post("/{uuid:stream_id}/period-files/{uuid:file_id}/stop", auth=RELEASE, response=PeriodFileShown)
 def stop_periods(request: HttpRequest, stream_id: UUID, file_id: UUID) -> object:
     """Stop the work on a file and delete it; what is published of it stays."""
-    found = stream_for(request, stream_id)
-    if _file_of(found, file_id).state != JobState.CANCELLED:
-        services.stop(found, current_user(request), file_id)
-    return shown(_file_of(found, file_id))
+    stream = stream_for(request, stream_id)
+    if _file_of(stream, file_id).state != JobState.CANCELLED:
+        services.stop(stream, current_user(request), file_id)
+    return shown(_file_of(stream, file_id))
 
 
 @router.delete("/{uuid:stream_id}/period-files/{uuid:file_id}", auth=RELEASE, response={204: None})
 def drop_periods(request: HttpRequest, stream_id: UUID, file_id: UUID) -> object:
     """Delete a file that waits to be confirmed; nothing of it is published."""
-    found = stream_for(request, stream_id)
-    if _file_of(found, file_id).state != JobState.CANCELLED:
-        services.drop_file(found, current_user(request), file_id)
+    stream = stream_for(request, stream_id)
+    if _file_of(stream, file_id).state != JobState.CANCELLED:
+        services.drop_file(stream, current_user(request), file_id)
     return Status(204, None)
 
 
@@ -119,13 +119,13 @@ def compare_stream(request: HttpRequest, stream_id: UUID, count: CountPlace = 0)
 
     count: which of the running count's `labels` is listed, from 0.
     """
-    found = stream_for(request, stream_id)
-    if count >= max(1, len(found.labels)):
+    stream = stream_for(request, stream_id)
+    if count >= max(1, len(stream.labels)):
         raise Http404
-    compared = comparison.comparison_for(found, current_user(request), str(count))
+    compared = comparison.comparison_for(stream, current_user(request), str(count))
     numbers = {name: compared[name] for name in StreamCompareShown.model_fields if name in compared}
     table = [[row[name] for name in HEADER.values()] for row in compared["rows"]]
-    label = found.labels[compared["chosen"]]
+    label = stream.labels[compared["chosen"]]
     return StreamCompareShown(label=label, header=list(HEADER), table=table, **numbers)
 
 

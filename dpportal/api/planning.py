@@ -13,8 +13,7 @@ from ninja import Router
 
 from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import PUBLIC, READ
-from dpportal.api.problems import RefusedError
-from dpportal.api.schemas import (
+from dpportal.api.planning_schemas import (
     FieldShown,
     MethodShown,
     OfferShown,
@@ -24,6 +23,7 @@ from dpportal.api.schemas import (
     PlanShown,
     ProductShown,
 )
+from dpportal.api.problems import RefusedError
 from dpportal.api.searching import searching
 from dpportal.budgets.amounts import amount_formfield, plain
 from dpportal.datasets.access import dataset_for
@@ -137,10 +137,10 @@ def _price_by_error(draft: Release, payload: PlanInput) -> None:
     """Choose the cost that buys the wanted error."""
     position = {"half_width": repr(payload.half_width), "mechanism": draft.mechanism}
     try:
-        found = turned(draft, position)["amount"]
+        amount = turned(draft, position)["amount"]
     except ValidationError as error:
         raise RefusedError(409, error.messages[0]) from None
-    draft.price(Decimal(found), drafts.budget_of(draft))
+    draft.price(Decimal(amount), drafts.budget_of(draft))
 
 
 def _amount(text: str | None) -> Decimal:

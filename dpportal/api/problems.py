@@ -207,10 +207,10 @@ def place_of(parts: Sequence[object]) -> str:
     each of these: after it, or before the place in a list.
     """
     own = [str(part) for part in parts[2 if tuple(parts[:2]) == ("body", "payload") else 1 :]]
-    kept = [part for part in own if not _HELD_TYPE.fullmatch(part)]
-    while len(kept) > 1 and _TYPE.fullmatch(kept[-1]):
-        kept.pop()
-    return ".".join(kept) or "body"
+    steps = [part for part in own if not _HELD_TYPE.fullmatch(part)]
+    while len(steps) > 1 and _TYPE.fullmatch(steps[-1]):
+        steps.pop()
+    return ".".join(steps) or "body"
 
 
 def _http(request: HttpRequest, fault: HttpError) -> HttpResponse:

@@ -13,8 +13,8 @@ from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import RELEASE
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
+from dpportal.api.release_schemas import Details, Publish, ReleaseShown, Withdraw
 from dpportal.api.releases import shown as release_shown
-from dpportal.api.schemas import Details, Publish, ReleaseShown, Withdraw
 from dpportal.api.stream_schemas import StreamShown
 from dpportal.api.streams import shown as stream_shown
 from dpportal.platform.form_data import form_data

@@ -14,6 +14,7 @@ from dpportal.api.authentication import ADMINISTER, READ
 from dpportal.api.dataset_schemas import (
     ConnectedTableInput,
     CountedInput,
+    DatasetShown,
     ReadingInput,
     ReadingShown,
     RowsShown,
@@ -21,7 +22,6 @@ from dpportal.api.dataset_schemas import (
 )
 from dpportal.api.datasets import shown
 from dpportal.api.refused_forms import require_known, require_valid
-from dpportal.api.schemas import DatasetShown
 from dpportal.datasets import attach_table, manual_counts, services
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.first_rows import MOST_ROWS, first_rows
@@ -83,8 +83,8 @@ def rows(
 ) -> object:
     """The first rows of a table, for its owners alone; the look is recorded."""
     dataset = dataset_for(request, dataset_id, Right.OWN)
-    found = first_rows(dataset, first, current_user(request))
-    return RowsShown(columns=[column["name"] for column in dataset.columns], rows=found)
+    sample = first_rows(dataset, first, current_user(request))
+    return RowsShown(columns=[column["name"] for column in dataset.columns], rows=sample)
 
 
 @router.post("/counted", auth=ADMINISTER, response={201: DatasetShown})
@@ -92,8 +92,10 @@ def begin_counted(request: HttpRequest, payload: CountedInput) -> object:
     """Begin a dataset without a table, of people whom their curator counts, for running counts."""
     form = TablelessForm(form_data({**payload.dict(), "values": "\n".join(payload.values)}))
     require_valid(form)
-    made = manual_counts.create(form.save(commit=False), form.who(), form.categories(), current_user(request))
-    return Status(201, _as_it_is(request, made.pk))
+    dataset = manual_counts.create(
+        form.save(commit=False), form.who(), form.categories(), current_user(request)
+    )
+    return Status(201, _as_it_is(request, dataset.pk))
 
 
 @router.get("/offered-tables", auth=READ, response=list[TableShown])
@@ -109,8 +111,8 @@ def connect_table(request: HttpRequest, payload: ConnectedTableInput) -> object:
     by = current_user(request)
     form = RemoteTableForm(form_data(payload.dict()), offered=SharedTable.offered_to(by))
     require_valid(form)
-    made = attach_table.connect(form.save(commit=False), form.cleaned_data["table"], by)
-    return Status(201, _as_it_is(request, made.pk))
+    dataset = attach_table.connect(form.save(commit=False), form.cleaned_data["table"], by)
+    return Status(201, _as_it_is(request, dataset.pk))
 
 
 def _as_it_is(request: HttpRequest, dataset_id: UUID) -> DatasetShown:

@@ -24,9 +24,10 @@ from django.utils.translation import gettext as _
 
 from dpportal.accounts.models import User
 from dpportal.api import release_file_schema
+from dpportal.api.declaration_schemas import Unit
 from dpportal.api.planning import plan_shown
+from dpportal.api.planning_schemas import PlanShown
 from dpportal.api.problems import REFUSALS
-from dpportal.api.schemas import PlanShown, Unit
 from dpportal.api.searching import searching, worked_out
 from dpportal.datasets import codebooks, services as datasets, take_codebook
 from dpportal.datasets.access import right_of
@@ -59,16 +60,16 @@ REFUSED = (*REFUSALS, DraftChoiceError, codebooks.CodebookError, DomainError, Re
 def read(path: Path) -> Json:
     """What a file says. Raises ReleaseFileError."""
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as fault:
         raise ReleaseFileError(_("%(file)s cannot be read.") % {"file": fault.filename}) from None
     except ValueError as fault:
         raise ReleaseFileError(_("This is no TOML: %(fault)s.") % {"fault": fault}) from None
-    if unknown := set(said) - PARTS:
+    if unknown := set(document) - PARTS:
         text = _("%(part)s is no part of a release. There are: table, declaration, release.")
         raise ReleaseFileError(text % {"part": f"[{min(unknown)}]"})
     try:
-        checked = release_file_schema.checked(said)
+        checked = release_file_schema.checked(document)
     except ValueError as mistakes:
         raise ReleaseFileError(str(mistakes)) from None
     table = checked.get("table", {})
@@ -169,11 +170,11 @@ def _ready(release: Release) -> Release:
     """The release once it is ready. Raises ReleaseFileError where its job was given up."""
     # Here, unless a worker is faster.
     RELEASES.run(release.pk)
-    while (found := Release.objects.select_related("job").get(pk=release.pk)).job.active:
+    while (current := Release.objects.select_related("job").get(pk=release.pk)).job.active:
         time.sleep(POLL_SECONDS)
-    if not found.is_ready:
-        raise ReleaseFileError(found.job.failure)
-    return found
+    if not current.is_ready:
+        raise ReleaseFileError(current.job.failure)
+    return current
 
 
 @contextmanager
@@ -212,16 +213,16 @@ def _named(by: User | None) -> User:
 def _known(document: Json, by: User | None) -> tuple[Dataset, User]:
     """A dataset of the portal, and who releases from it."""
     try:
-        found = Dataset.objects.filter(pk=UUID(str(document["table"]["dataset"]))).first()
+        dataset = Dataset.objects.filter(pk=UUID(str(document["table"]["dataset"]))).first()
     except ValueError:
-        found = None
-    if found is None:
+        dataset = None
+    if dataset is None:
         raise ReleaseFileError(_("This portal has no dataset of that id."))
-    person = by or found.owner
-    found.right = right_of(person, found)
-    if not (person.is_curator and found.can_release):
+    person = by or dataset.owner
+    dataset.right = right_of(person, dataset)
+    if not (person.is_curator and dataset.can_release):
         raise ReleaseFileError(_("This person may not release from this dataset."))
-    return found, person
+    return dataset, person
 
 
 def _declared_before(document: Json, folder: Path, by: User | None) -> tuple[Dataset, User] | None:
@@ -230,14 +231,14 @@ def _declared_before(document: Json, folder: Path, by: User | None) -> tuple[Dat
         return None
     person = _named(by)
     try:
-        found = (
+        earlier = (
             None
             if missing_table(document, folder)
             else dataset_of_file(folder / document["table"]["file"], person)
         )
     except UploadFault as fault:
         raise ReleaseFileError(str(fault)) from None
-    if found is None:
+    if earlier is None:
         raise ReleaseFileError(
             missing_table(document, folder)
             or _(
@@ -245,8 +246,8 @@ def _declared_before(document: Json, folder: Path, by: User | None) -> tuple[Dat
                 "[declaration.columns], or upload and declare it first."
             )
         )
-    found.right = Right.OWN
-    return found, person
+    earlier.right = Right.OWN
+    return earlier, person
 
 
 def _imagined(document: Json, by: User | None) -> Dataset:
@@ -261,8 +262,8 @@ def _imagined(document: Json, by: User | None) -> Dataset:
 
 def _uploaded(document: Json, folder: Path, by: User) -> Dataset:
     """A new dataset of the file, once it is read."""
-    said_name, path = document["table"].get("name", ""), folder / document["table"]["file"]
-    draft = Dataset(name=said_name)
+    table_name, path = document["table"].get("name", ""), folder / document["table"]["file"]
+    draft = Dataset(name=table_name)
     draft.right = Right.OWN
     with ExitStack() as stack:
         if missing := missing_table(document, folder):
@@ -273,12 +274,12 @@ def _uploaded(document: Json, folder: Path, by: User) -> Dataset:
             raise ReleaseFileError(_("%(file)s cannot be read.") % {"file": path}) from None
         datasets.create_dataset(draft, File(content, name=path.name), {}, by)
     CONVERSIONS.run(draft.pk)
-    while (found := Dataset.objects.get(pk=draft.pk)).is_converting:
+    while (dataset := Dataset.objects.get(pk=draft.pk)).is_converting:
         time.sleep(POLL_SECONDS)
-    if not found.has_records:
-        found = _dataset_of_table(found, by)
-    found.right = Right.OWN
-    return found
+    if not dataset.has_records:
+        dataset = _dataset_of_table(dataset, by)
+    dataset.right = Right.OWN
+    return dataset
 
 
 def _dataset_of_table(upload: Dataset, by: User) -> Dataset:
@@ -311,8 +312,8 @@ def _declare(dataset: Dataset, document: Json, by: User) -> None:
             _require_there(taken.book.left_out)
             if codebooks.as_json(take_codebook.written(dataset)) != written:
                 after = declared_of(dataset)
-                is_kept = all(after.get(name) == each for name, each in before.items())
-                _require_changeable(dataset, is_unchanged=is_kept or not is_of_file)
+                is_unchanged = all(after.get(name) == each for name, each in before.items())
+                _require_changeable(dataset, is_unchanged=is_unchanged or not is_of_file)
 
 
 def _require_there(left_out: Sequence[str]) -> None:
@@ -330,8 +331,8 @@ def _declare_unit(dataset: Dataset, unit: Mapping[str, object], by: User, *, is_
     # Read anew: the form has written into the other one.
     stored = dataset.current_domain()
     if stored is None or any(getattr(stored, name) != value for name, value in unit.items()):
-        is_kept = stored is None or dataset.asks_for_unit
-        _require_changeable(dataset, is_unchanged=is_kept or not is_of_file)
+        is_unchanged = stored is None or dataset.asks_for_unit
+        _require_changeable(dataset, is_unchanged=is_unchanged or not is_of_file)
     form.declare(by)
 
 

@@ -7,9 +7,11 @@ from typing import Annotated
 from ninja import Field
 from pydantic import ValidationError, field_validator
 
+from dpportal.api.declaration_schemas import DeclarationInput
 from dpportal.api.field_errors import field_error
+from dpportal.api.planning_schemas import ChoicesInput, MethodInput
 from dpportal.api.problems import place_of
-from dpportal.api.schemas import ChoicesInput, DeclarationInput, MethodInput, Strict
+from dpportal.api.schemas import Strict
 from dpportal.platform.json_types import Json
 from dpportal.platform.visible_text import hidden_sign
 

@@ -17,19 +17,12 @@ from dpportal.accounts.permissions import current_user
 from dpportal.api.authentication import READ, RELEASE
 from dpportal.api.confirmed_by_token import confirm
 from dpportal.api.planning import plan_shown
+from dpportal.api.planning_schemas import ChoicesInput, PlanShown
 from dpportal.api.problems import RefusedError
 from dpportal.api.refused_forms import require_valid
+from dpportal.api.release_schemas import CompareShown, ReleaseInput, ReleasePage, ReleaseShown
 from dpportal.api.repeating import HAS_A_KEY, RepeatableRequest
-from dpportal.api.schemas import (
-    ChoicesInput,
-    CompareShown,
-    FileShown,
-    PlanShown,
-    ReleaseInput,
-    ReleasePage,
-    ReleaseShown,
-    Spend,
-)
+from dpportal.api.schemas import FileShown, Spend
 from dpportal.api.searching import searching
 from dpportal.api.shown import PageNumber, Wait, files_shown, job_shown, page_of, price_of
 from dpportal.datasets.access import dataset_for, open_datasets
@@ -80,29 +73,29 @@ def draft(request: HttpRequest, payload: ReleaseInput) -> object:
 @router.get("/{uuid:release_id}", auth=READ, response=ReleaseShown)
 def release(request: HttpRequest, response: HttpResponse, release_id: UUID, wait: Wait = 0) -> object:
     """One release. wait: while its job is at work, the answer waits for the end, so many seconds at most."""
-    found = release_for(request, release_id)
-    if wait and not found.is_draft and found.job.active:
+    visible = release_for(request, release_id)
+    if wait and not visible.is_draft and visible.job.active:
         long_polling.wait(request, response, wait)
-    return shown(request, found)
+    return shown(request, visible)
 
 
 @router.patch("/{uuid:release_id}", auth=RELEASE, response=ReleaseShown)
 def choose(request: HttpRequest, release_id: UUID, payload: ChoicesInput) -> object:
     """Change a draft's choices; of a confirmed release, its title alone."""
-    found = release_for(request, release_id)
-    if not found.is_draft:
+    release = release_for(request, release_id)
+    if not release.is_draft:
         if payload.product or payload.choices or payload.method:
             raise RefusedError(409, str(ALREADY))
         if payload.title and payload.title.strip():
             form = TitleForm(form_data({"title": payload.title}))
             require_valid(form)
-            services.rename(found, form.cleaned_data["title"], current_user(request))
+            services.rename(release, form.cleaned_data["title"], current_user(request))
         return shown(request, release_for(request, release_id))
     with searching():
-        choosing.choose(found, payload.dict())
-    if not found.keep(choosing.EVERYTHING):
+        choosing.choose(release, payload.dict())
+    if not release.keep(choosing.EVERYTHING):
         raise RefusedError(409, str(ALREADY))
-    return shown(request, found)
+    return shown(request, release)
 
 
 @router.delete("/{uuid:release_id}", auth=RELEASE, response={204: None})
@@ -115,11 +108,11 @@ def discard(request: HttpRequest, release_id: UUID) -> object:
 @router.get("/{uuid:release_id}/plan", auth=READ, response=PlanShown)
 def review(request: HttpRequest, release_id: UUID) -> object:
     """A draft's complete plan, as it is read before a budget is spent. No data is looked at."""
-    found = release_for(request, release_id)
-    if not found.is_draft:
+    release = release_for(request, release_id)
+    if not release.is_draft:
         raise RefusedError(409, str(ALREADY))
     with searching() as search:
-        return search.answer(found, lambda: plan_shown(found))
+        return search.answer(release, lambda: plan_shown(release))
 
 
 @router.post(
@@ -133,15 +126,15 @@ def spend(request: HttpRequest, release_id: UUID, payload: Spend) -> object:
 
     Sent again with the same Idempotency-Key, it spends nothing and is answered with the release.
     """
-    found = release_for(request, release_id)
+    release = release_for(request, release_id)
     sent = RepeatableRequest(request, f"{SPENDING} {release_id}", payload.for_comparison)
     if sent.earlier() is not None:
-        return shown(request, found)
-    if not found.is_draft:
+        return shown(request, release)
+    if not release.is_draft:
         raise RefusedError(409, str(ALREADY))
     with searching():
-        version, plan = drafts.plan_of(found)
-        confirm(sent, payload, found, services.reviewed_as(version, plan))
+        version, plan = drafts.plan_of(release)
+        confirm(sent, payload, release, services.reviewed_as(version, plan))
     return Status(202, shown(request, release_for(request, release_id)))
 
 
@@ -162,11 +155,11 @@ def resume(request: HttpRequest, release_id: UUID) -> object:
 @router.post("/{uuid:release_id}/again", auth=RELEASE, response={201: ReleaseShown})
 def again(request: HttpRequest, release_id: UUID, dataset: UUID | None = None) -> object:
     """A draft with the same choices, of the same dataset or of another one that declares the same columns."""
-    found = release_for(request, release_id)
+    release = release_for(request, release_id)
     other = None if dataset is None else dataset_for(request, dataset, Right.RELEASE)
     if other is not None and (reason := services.why_not_started(other)):
         raise RefusedError(409, reason)
-    return Status(201, shown(request, services.duplicate(found, current_user(request), other)))
+    return Status(201, shown(request, services.duplicate(release, current_user(request), other)))
 
 
 @router.get("/{uuid:release_id}/comparison", auth=RELEASE, response=CompareShown)
@@ -180,8 +173,8 @@ def compare(request: HttpRequest, release_id: UUID) -> object:
 @router.get("/{uuid:release_id}/files", auth=READ, response=list[FileShown])
 def files(request: HttpRequest, release_id: UUID) -> object:
     """The files of a finished release, published or not; none while they are being written."""
-    found = release_for(request, release_id)
-    return _files(request, found) if found.is_ready else []
+    release = release_for(request, release_id)
+    return _files(request, release) if release.is_ready else []
 
 
 @router.get(

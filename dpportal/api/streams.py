@@ -70,10 +70,10 @@ def draft_stream(request: HttpRequest, payload: StreamInput) -> object:
 @router.get("/{uuid:stream_id}", auth=READ, response=StreamShown)
 def stream(request: HttpRequest, response: HttpResponse, stream_id: UUID, wait: Wait = 0) -> object:
     """One running count. wait: while a worker opens it, the answer waits for the end, so many seconds at most."""
-    found = stream_for(request, stream_id)
-    if wait and found.is_opening:
+    visible = stream_for(request, stream_id)
+    if wait and visible.is_opening:
         long_polling.wait(request, response, wait)
-    return shown(request, found)
+    return shown(request, visible)
 
 
 @router.delete("/{uuid:stream_id}", auth=RELEASE, response={204: None})
@@ -91,15 +91,15 @@ def discard_stream(request: HttpRequest, stream_id: UUID) -> object:
 )
 def open_stream(request: HttpRequest, stream_id: UUID, payload: Spend) -> object:
     """Spend the budget on what was reviewed, for good, and have a worker open the running count."""
-    found = stream_for(request, stream_id)
+    stream = stream_for(request, stream_id)
     sent = RepeatableRequest(request, f"{OPENING} {stream_id}", payload.for_comparison)
     if sent.earlier() is not None:
-        return shown(request, found)
-    if not found.is_draft:
+        return shown(request, stream)
+    if not stream.is_draft:
         raise RefusedError(409, str(ALREADY))
     with searching():
-        version, plan = drafts.plan_of(found)
-        confirm(sent, payload, found, services.reviewed_as(found, version, plan))
+        version, plan = drafts.plan_of(stream)
+        confirm(sent, payload, stream, services.reviewed_as(stream, version, plan))
     return Status(202, shown(request, stream_for(request, stream_id)))
 
 
@@ -118,8 +118,8 @@ def stream_token(request: HttpRequest, stream_id: UUID) -> object:
     """
     stream = stream_for(request, stream_id)
     with transaction.atomic():
-        made_with = tokens.locked_token(token_of(request))
-        token = services.renew_token(stream, current_user(request), made_with)
+        calling = tokens.locked_token(token_of(request))
+        token = services.renew_token(stream, current_user(request), calling)
     return Status(201, TokenShown(token=token))
 
 

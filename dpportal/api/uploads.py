@@ -17,10 +17,10 @@ from ninja.responses import Status
 from dpportal.accounts.permissions import current_user
 from dpportal.api import repeating
 from dpportal.api.authentication import ADMINISTER
+from dpportal.api.dataset_schemas import UploadShown
 from dpportal.api.datasets import UPLOAD, shown
 from dpportal.api.problems import RefusedError, nothing_here
 from dpportal.api.refused_forms import require_valid
-from dpportal.api.schemas import UploadShown
 from dpportal.datasets import resumable_upload
 from dpportal.datasets.access import dataset_for
 from dpportal.datasets.begun_uploads import BegunUpload
@@ -73,19 +73,19 @@ def begin_upload(request: HttpRequest, response: HttpResponse) -> object:
     is given up.
     """
     _require_tus(request)
-    said, size = _metadata(request), request.headers.get("Upload-Length", "")
+    metadata, size = _metadata(request), request.headers.get("Upload-Length", "")
     if not _DIGITS.fullmatch(size):
         text = _("Say in the header “Upload-Length” how many bytes the file has, in digits.")
         raise RefusedError(400, text)
-    sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": said, "size": size})
+    sent = repeating.RepeatableRequest(request, UPLOAD, {"fields": metadata, "size": size})
     if (known := sent.earlier()) is not None:
         return _upload_shown(request, response, _begun_before(request, known))
-    sha256 = said.pop("sha256", "").lower()
+    sha256 = metadata.pop("sha256", "").lower()
     if sha256 and not _SHA256.fullmatch(sha256):
         text = _("A SHA-256 has 64 hexadecimal digits.")
         raise RefusedError(422, text, {"sha256": [text]})
-    named = {"file_name": said.pop("filename", ""), "size": size}
-    form = DirectUploadForm(form_data({**said, **named, "arrived": COMPLETE}))
+    named = {"file_name": metadata.pop("filename", ""), "size": size}
+    form = DirectUploadForm(form_data({**metadata, **named, "arrived": COMPLETE}))
     require_valid(form, sent_as={"file_name": "filename"})
     draft, chosen, by = form.save(commit=False), form.cleaned_data, current_user(request)
     with transaction.atomic():
@@ -171,7 +171,7 @@ def _own_upload(request: HttpRequest, upload_id: UUID) -> BegunUpload:
 
 def _upload_shown(request: HttpRequest, response: HttpResponse, upload: BegunUpload) -> UploadShown:
     """What is answered, and in the headers of tus."""
-    expires = upload.created_at + resumable_upload.KEPT_FOR
+    expires = upload.created_at + resumable_upload.RETENTION
     response["Tus-Resumable"], response["Cache-Control"] = TUS, "no-store"
     response["Location"] = request.build_absolute_uri(reverse("api:upload_state", args=[upload.pk]))
     response["Upload-Expires"] = http_date(expires.timestamp())
@@ -189,13 +189,15 @@ def _metadata(request: HttpRequest) -> dict[str, str]:
         pairs = [
             pair.split() for pair in request.headers.get("Upload-Metadata", "").split(",") if pair.strip()
         ]
-        said = {name: b64decode(value[0], validate=True).decode() if value else "" for name, *value in pairs}
+        metadata = {
+            name: b64decode(value[0], validate=True).decode() if value else "" for name, *value in pairs
+        }
     except ValueError:
         text = _("“Upload-Metadata” is pairs of a name and its value in Base64, separated by commas.")
         raise RefusedError(400, text) from None
-    if len(said) < len(pairs):
+    if len(metadata) < len(pairs):
         raise RefusedError(400, _("“Upload-Metadata” has a name twice. Send each once."))
-    return said
+    return metadata
 
 
 def _require_tus(request: HttpRequest) -> None:

@@ -57,22 +57,22 @@ class PortalAPI(NinjaAPI):
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
         """As the framework derives it, with headings, problem details and translations."""
-        asked = path_prefix, get_language()
-        if asked not in self._described:
+        key = path_prefix, get_language()
+        if key not in self._described:
             schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
             description.complete(schema)
             schema.update(description.reworded(schema, gettext))
             schema["info"]["title"] = self.title
-            self._described[asked] = schema
-        return self._described[asked]
+            self._described[key] = schema
+        return self._described[key]
 
 
 def texts() -> list[str]:
     """All that the description says in English, for the catalogue of translations."""
-    found: dict[str, None] = {}
+    collected: dict[str, None] = {}
     with override("en"):
-        description.reworded(api.get_openapi_schema(), lambda text: found.setdefault(text) or text)
-    return list(found)
+        description.reworded(api.get_openapi_schema(), lambda text: collected.setdefault(text) or text)
+    return list(collected)
 
 
 api = PortalAPI(
@@ -115,12 +115,12 @@ def _answering_head(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 
     @wraps(view)
     def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        asked = request.method
-        request.method = "GET" if asked == "HEAD" else asked
+        method = request.method
+        request.method = "GET" if method == "HEAD" else method
         try:
             return view(request, *args, **kwargs)
         finally:
-            request.method = asked
+            request.method = method
 
     return answer
 

@@ -27,9 +27,14 @@ def own_tokens(request: HttpRequest) -> HttpResponse:
     if form.is_valid() and not is_recent(request):
         return sign_in_again(request, reverse("tokens:list"))
     if form.is_valid():
-        said = form.cleaned_data
+        cleaned = form.cleaned_data
         _token, fresh = tokens.make(
-            by, said["name"], Scope(said["scope"]), said["days"], said["limit"], said["counted_in"]
+            by,
+            cleaned["name"],
+            Scope(cleaned["scope"]),
+            cleaned["days"],
+            cleaned["limit"],
+            cleaned["counted_in"],
         )
         form = TokenForm()
     rows = ApiToken.objects.filter(by=by)

@@ -16,5 +16,5 @@ class ApprovalsConfig(AppConfig):
         from dpportal.approvals.models import Approval
         from dpportal.history.watched import watch
 
-        asked = ("kind", "subject", "arguments", "summary", "address", "by", "at", "expires_at")
-        watch(Approval, *asked, "state", "answered_by", "answer", "answered_at")
+        fields = ("kind", "subject", "arguments", "summary", "address", "by", "at", "expires_at")
+        watch(Approval, *fields, "state", "answered_by", "answer", "answered_at")

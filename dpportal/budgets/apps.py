@@ -40,7 +40,7 @@ class BudgetsConfig(AppConfig):
 
         protection = ("is_fixed", "neighbours", "unit_column", "ignore_case")
         watch(Budget, "dataset", "definition", "delta_exponent", *protection)
-        asked = (
+        fields = (
             "dataset",
             "by",
             "reason",
@@ -52,4 +52,4 @@ class BudgetsConfig(AppConfig):
             "address",
             "at",
         )
-        watch(BudgetRequest, *asked, "state", "answer", "answered_at")
+        watch(BudgetRequest, *fields, "state", "answer", "answered_at")

@@ -17,7 +17,7 @@ from dpportal.datasets.models import Dataset
 
 # In the address of a review that loaded itself again.
 BY_ITSELF = "answered"
-ASKED_ALREADY = gettext_noop("A budget is asked for already; the administrators have not answered yet.")
+ALREADY_REQUESTED = gettext_noop("A budget is asked for already; the administrators have not answered yet.")
 
 
 class AskRefusedError(Exception):
@@ -50,7 +50,7 @@ def send(request: HttpRequest, dataset: Dataset, draft: PricedDraft | None = Non
         if is_new:
             messages.success(request, _("Request sent. You'll see the answer under the bell."))
         else:
-            messages.info(request, _(ASKED_ALREADY))
+            messages.info(request, _(ALREADY_REQUESTED))
     return redirect(draft.address) if draft else redirect("datasets:home", dataset.pk)
 
 

@@ -39,14 +39,14 @@ def endings(datasets: Collection[Dataset]) -> dict[UUID, Ending]:
         "-settled_at", "-pk"
     )
     is_spent, is_void = Q(ledger__state=LedgerEntry.State.SPENT), Q(ledger__state=LedgerEntry.State.VOID)
-    found = Dataset.objects.filter(pk__in=[dataset.pk for dataset in datasets]).annotate(
+    annotated = Dataset.objects.filter(pk__in=[dataset.pk for dataset in datasets]).annotate(
         settled=Count("ledger", filter=is_spent | is_void),
         spent=Count("ledger", filter=is_spent),
         newest=Subquery(last.values("key")[:1]),
     )
     return {
         pk: Ending(settled, spent, newest.hex if newest else "")
-        for pk, settled, spent, newest in found.order_by().values_list("pk", "settled", "spent", "newest")
+        for pk, settled, spent, newest in annotated.order_by().values_list("pk", "settled", "spent", "newest")
     }
 
 

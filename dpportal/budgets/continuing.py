@@ -26,8 +26,8 @@ def declare_drafts(view: str, drafts: type[ChargedPublication], name: str) -> No
     """The same of a review page. name: of the draft's id in its address."""
 
     def is_open(_budget_request: BudgetRequest, ids: Mapping[str, Any]) -> bool:
-        found = drafts._default_manager.filter(pk=ids[name]).first()
-        return found is not None and found.is_draft
+        draft = drafts._default_manager.filter(pk=ids[name]).first()
+        return draft is not None and draft.is_draft
 
     declare(view, is_open)
 

@@ -120,10 +120,10 @@ def _requested_cost(query: Mapping[str, str], errors: Mapping[str, DialError]) -
     """The cost that is asked for, by itself or by an error, which two digits reach nearly."""
     for name, error in errors.items():
         if name in query:
-            found = error.amount_of(_half_width_field().clean(decimal_text(query[name])))
-            if found is None:
+            cost = error.amount_of(_half_width_field().clean(decimal_text(query[name])))
+            if cost is None:
                 raise ValidationError(_("No cost gives so small an error; allow more."))
-            return cost_search.two_digits(found)
+            return cost_search.two_digits(cost)
     amount: Decimal = amount_formfield().clean(decimal_text(query.get("epsilon", "")))
     return amount
 

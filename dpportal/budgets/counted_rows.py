@@ -15,14 +15,14 @@ class CountedRows:
     """What decides whether a row counts, beside its own text.
 
     declared: the columns that it tells of, each with the digest of its declaration. closed: those that leave rows out,
-    as readers see them. most_drawn: how many rows of a person count at most, drawn anew for each publication; None
+    as readers see them. most_per_person: how many rows of a person count at most, drawn anew for each publication; None
     where a row is a person. is_of_now: whether it counts what a table that lies elsewhere held when it was read.
     is_of_periods: whether it counts what was sent for its periods, whatever the dataset holds.
     """
 
     declared: frozenset[tuple[str, str]] = frozenset()
     closed: tuple[str, ...] = ()
-    most_drawn: int | None = None
+    most_per_person: int | None = None
     is_of_now: bool = False
     is_of_periods: bool = False
 
@@ -41,9 +41,9 @@ def differences(own: CountedRows, others: Iterable[tuple[str, CountedRows]]) -> 
     columns = frozenset[tuple[str, str]]().union(*(rows.declared for rows in every))
     if len({name for name, _digest in columns}) < len(columns):
         reasons.append(_("The columns were not declared in the same way for all of them."))
-    drawn = next((rows.most_drawn for rows in every if rows.most_drawn is not None), None)
-    if drawn is not None:
-        reasons.append(_of_drawing(drawn))
+    most = next((rows.most_per_person for rows in every if rows.most_per_person is not None), None)
+    if most is not None:
+        reasons.append(_of_drawing(most))
     if any(rows.is_of_now for rows in every):
         reasons.append(_("The table was read at different times and may have changed."))
     if any(rows.is_of_periods for rows in every):

@@ -19,8 +19,8 @@ def forget(gone: GoneColumns) -> None:
     BudgetRequest.objects.filter(dataset=gone.dataset).exclude(title="").update(
         title="", amount=None, delta=0, definition="", margin="", address=""
     )
-    asked = Approval.objects.filter(Q(kind=SPENDS) | Q(kind=PROTECTION, subject=str(gone.dataset.pk)))
-    if named := [each for each in asked if _names(each, gone)]:
+    waiting = Approval.objects.filter(Q(kind=SPENDS) | Q(kind=PROTECTION, subject=str(gone.dataset.pk)))
+    if named := [each for each in waiting if _names(each, gone)]:
         own, every = set(second_person.keys_of_drafts(gone.dataset)), set(second_person.keys_of_drafts())
         forgotten = [each.pk for each in named if _is_of(each, gone, own, every)]
         approvals.forget(Approval.objects.filter(pk__in=forgotten))

@@ -44,7 +44,7 @@ class Odds:
     amount: Decimal
     delta_exponent: int
     replaced: bool = False
-    elsewhere: Decimal = Decimal(0)
+    of_others: Decimal = Decimal(0)
     aside: float = 0.0
     delta: Decimal = Decimal(0)
 
@@ -57,17 +57,17 @@ class Odds:
         others: all accounts of the same people; those of other datasets of its protection and kind add up with it.
         """
         replaced = budget.protection.neighbours == Neighbours.REPLACE_ONE
-        beside = [each for each in others if each.pk != budget.pk]
-        elsewhere = sum((each.total for each in beside if _adds_up(each, budget)), Decimal(0))
-        aside = sum(_epsilon_of(each) for each in beside if not _adds_up(each, budget))
+        siblings = [each for each in others if each.pk != budget.pk]
+        of_others = sum((each.total for each in siblings if _adds_up(each, budget)), Decimal(0))
+        aside = sum(_epsilon_of(each) for each in siblings if not _adds_up(each, budget))
         definition, failing = Definition(budget.definition), budget.delta_total + delta
-        failing += sum((each.delta_total for each in beside if _adds_up(each, budget)), Decimal(0))
+        failing += sum((each.delta_total for each in siblings if _adds_up(each, budget)), Decimal(0))
         exponent = budget.delta_exponent
-        return cls(definition, budget.total, amount, exponent, replaced, elsewhere, aside, failing)
+        return cls(definition, budget.total, amount, exponent, replaced, of_others, aside, failing)
 
     @property
     def total(self) -> Decimal:
-        return self.granted + self.elsewhere + self.amount
+        return self.granted + self.of_others + self.amount
 
     @property
     def symbol(self) -> str:
@@ -157,10 +157,10 @@ class Odds:
 
     @property
     def _linked_datasets_text(self) -> str:
-        if not self.elsewhere:
+        if not self.of_others:
             return ""
         text = _("This counts %(symbol)s %(elsewhere)s granted for the same people in other datasets.")
-        return text % {"symbol": self.symbol, "elsewhere": plain(self.elsewhere)}
+        return text % {"symbol": self.symbol, "elsewhere": plain(self.of_others)}
 
     @property
     def _aside_text(self) -> str:

@@ -91,8 +91,10 @@ def answer_by_grant(request: BudgetRequest, granted: str, reason: str) -> bool:
 def announce_grant(dataset: Dataset, granted: str, reason: str) -> None:
     """Have the owner hear of a grant that nobody asked for, in its transaction."""
     text = _("The dataset “%(dataset)s”: %(granted)s. %(reason)s")
-    said = text % {"dataset": dataset.name, "granted": granted, "reason": reason}
-    announce_decision(dataset, RequestState.GRANTED, [dataset.owner], Words(_("A budget is granted"), said))
+    sentence = text % {"dataset": dataset.name, "granted": granted, "reason": reason}
+    announce_decision(
+        dataset, RequestState.GRANTED, [dataset.owner], Words(_("A budget is granted"), sentence)
+    )
 
 
 def waits(request: BudgetRequest) -> bool:

@@ -21,7 +21,7 @@ from mechanisms.trade_off import hits_pure, hits_zcdp
 # False alarms, in percent, at which the table says how many hits there are.
 WORKED = (1, 5, 10, 50)
 # Where the curve is drawn: close together at its ends, where it bends.
-DRAWN = np.sin(np.linspace(0, np.pi / 2, 49)) ** 2
+ALARMS = np.sin(np.linspace(0, np.pi / 2, 49)) ** 2
 # Of a share near certainty.
 MOST_DIGITS = 4
 
@@ -92,7 +92,7 @@ class Risk:
         """The whole curve, drawn."""
         # Against ε the curve is two straight lines that meet here.
         bend = [expit(-self.amount)] if self._is_pure else []
-        alarms = np.sort(np.append(DRAWN, bend))
+        alarms = np.sort(np.append(ALARMS, bend))
         figure: Json = asdict(trade_off_figure(alarms, self.hits(alarms), self.neighbours))
         return {**figure, "drawing": for_screens(figure["json"])}
 

@@ -47,8 +47,8 @@ def check(request: HttpRequest) -> HttpResponse:
             form.add_error(None, reason)
         elif form.is_valid():
             try:
-                asked = bundle_checks.ask(form.cleaned_data["file"], client_network(request) or "")
-                return redirect("checked", asked.pk)
+                requested = bundle_checks.ask(form.cleaned_data["file"], client_network(request) or "")
+                return redirect("checked", requested.pk)
             except TooManyChecksError as fault:
                 form.add_error(None, str(fault))
     context = {"form": form, "limit": filesizeformat(MOST_BYTES)}
@@ -59,19 +59,19 @@ def check(request: HttpRequest) -> HttpResponse:
 @require_safe
 def checked(request: HttpRequest, check_id: UUID) -> HttpResponse:
     """What was found, or how far it is."""
-    found = bundle_checks.find(check_id)
-    lines = [{**each, "result": RESULTS[each["state"]]} for each in (found and found.findings) or []]
-    remarks = list(standing.remarks(found)) if found else []
-    context = {"check": found, "lines": lines, "remarks": remarks}
-    return render(request, "catalogue/checked.html", context, status=200 if found else 404)
+    stored = bundle_checks.find(check_id)
+    lines = [{**each, "result": RESULTS[each["state"]]} for each in (stored and stored.findings) or []]
+    remarks = list(standing.remarks(stored)) if stored else []
+    context = {"check": stored, "lines": lines, "remarks": remarks}
+    return render(request, "catalogue/checked.html", context, status=200 if stored else 404)
 
 
 @never_cache
 @require_safe
 def progress(request: HttpRequest, check_id: UUID) -> HttpResponse:
     """Asks for itself again while the check is not done; then the page is loaded anew."""
-    found = bundle_checks.find(check_id)
-    response = render(request, "catalogue/_checking.html", {"check": found})
-    if found is None or not found.active:
+    stored = bundle_checks.find(check_id)
+    response = render(request, "catalogue/_checking.html", {"check": stored})
+    if stored is None or not stored.active:
         response["HX-Refresh"] = "true"
     return response

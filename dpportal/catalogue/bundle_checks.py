@@ -25,7 +25,7 @@ from dpportal.platform.keyed import keyed
 FOLDER = "checks"
 MOST_BYTES = 64 * 2**20
 # What was found is shown for so long. From one network, so many count at a time; of all together, so many wait.
-KEPT_SECONDS, FROM_NETWORK, MOST_WAITING = 900.0, 10, 20
+RETENTION_SECONDS, FROM_NETWORK, MOST_WAITING = 900.0, 10, 20
 
 
 class TooManyChecksError(Exception):
@@ -84,7 +84,7 @@ def ask(file: File[bytes], network: str) -> BundleCheck:
 
 def find(pk: UUID) -> BundleCheck | None:
     """A check of the last quarter of an hour; none where its row says something else than the worker found."""
-    check = BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(KEPT_SECONDS)).first()
+    check = BundleCheck.objects.filter(pk=pk, asked_at__gte=db_ago(RETENTION_SECONDS)).first()
     is_another = check and (check.file != _file_name(pk) or not (check.active or check.seal == _seal(check)))
     return None if is_another else check
 
@@ -95,14 +95,14 @@ def _file_name(pk: UUID) -> str:
 
 def _seal(check: BundleCheck) -> str:
     """A keyed digest of what was found, or why nothing was."""
-    found = [check.findings, check.publication, check.release_sha256]
-    said = ["bundle check", check.pk, check.state, check.failure, *found]
-    return keyed(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+    findings = [check.findings, check.publication, check.release_sha256]
+    parts = ["bundle check", check.pk, check.state, check.failure, *findings]
+    return keyed(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def forget() -> None:
     """Delete what was found long ago, with files that nobody looked at meanwhile."""
-    for check in BundleCheck.objects.filter(asked_at__lt=db_ago(KEPT_SECONDS)):
+    for check in BundleCheck.objects.filter(asked_at__lt=db_ago(RETENTION_SECONDS)):
         default_storage.delete(check.file)
         check.delete()
 

@@ -41,8 +41,8 @@ def findings(path: Path) -> list[Json]:
 def _answer(report: Json) -> list[Json]:
     if "fault" in report:
         raise CheckRefusedError(_("This is no download of a portal: %(fault)s") % {"fault": report["fault"]})
-    found: list[Json] = report["findings"][:MOST_FINDINGS]
-    return [{name: text[:MOST_CHARACTERS] for name, text in each.items()} for each in found]
+    findings: list[Json] = report["findings"][:MOST_FINDINGS]
+    return [{name: text[:MOST_CHARACTERS] for name, text in each.items()} for each in findings]
 
 
 def _too_much() -> str:

@@ -83,13 +83,13 @@ def _replaced(older: Iterable[UUID]) -> dict[UUID, str]:
 
 def _codebook(public: list[CatalogueEntry]) -> list[Json]:
     """A line for each column that a release or running count tells of, as the newest one declares it."""
-    told = Counter(column for entry in public for column in entry.columns)
+    publications = Counter(column for entry in public for column in entry.columns)
     newest: dict[str, UUID] = {}
     for entry in public:
         for column in entry.columns:
             newest.setdefault(column, entry.pk)
     declared = _declared(newest)
-    return [{**_line(declared[name]), "releases": told[name]} for name in newest if name in declared]
+    return [{**_line(declared[name]), "releases": publications[name]} for name in newest if name in declared]
 
 
 def _declared(newest: dict[str, UUID]) -> dict[str, Attribute]:
@@ -100,15 +100,15 @@ def _declared(newest: dict[str, UUID]) -> dict[str, Attribute]:
     versions: dict[UUID, int | None] = {}
     for kind in (Release, Stream):
         versions |= kind.objects.filter(pk__in=set(newest.values())).values_list("pk", "domain_version")
-    wanted = {(versions.get(pk), name) for name, pk in newest.items()}
-    names = [name for _version, name in wanted]
+    newest_columns = {(versions.get(pk), name) for name, pk in newest.items()}
+    names = [name for _version, name in newest_columns]
     lines = AttributeDeclaration.objects.filter(domain_version__in=set(versions.values()), column__in=names)
-    found = {}
+    declared = {}
     for line in lines.select_related("domain_version__dataset"):
-        if (line.domain_version_id, line.column) in wanted:
+        if (line.domain_version_id, line.column) in newest_columns:
             attribute = line.declared()
-            found[attribute.name] = attribute
-    return found
+            declared[attribute.name] = attribute
+    return declared
 
 
 def _line(attribute: Attribute) -> Json:

@@ -28,7 +28,7 @@ from dpportal.streams.models import Stream
 MOST = 500
 # Documents that were written last, by the state of the catalogue and the portal's address.
 _latest: dict[tuple[Catalogue, str], bytes] = {}
-MOST_KEPT = 4
+MOST_DOCUMENTS = 4
 _HAN = re.compile("[\u4e00-\u9fff]")
 # Entries of the vocabularies that DCAT-AP asks for.
 AUTHORITY = "http://publications.europa.eu/resource/authority"
@@ -64,7 +64,7 @@ def _current(site: str) -> bytes:
         document = _document(listed, site)
         # Where something changed meanwhile, it is of neither state.
         if snapshot.current() is listed:
-            if len(_latest) >= MOST_KEPT:
+            if len(_latest) >= MOST_DOCUMENTS:
                 _latest.clear()
             _latest[listed, site] = document
     return document
@@ -73,7 +73,7 @@ def _current(site: str) -> bytes:
 def _document(listed: Catalogue, site: str) -> bytes:
     entries = loaded(listed.entries[:MOST], with_pictures=False)
     groups = _by_dataset(entries)
-    told = abouts(groups)
+    descriptions = abouts(groups)
     document = {
         "@context": CONTEXT,
         "@id": f"{site}{reverse('dcat')}",
@@ -83,7 +83,7 @@ def _document(listed: Catalogue, site: str) -> bytes:
         "dct:publisher": _agent(_("DP Portal")),
         "foaf:homepage": _page(f"{site}{reverse('catalogue')}"),
         "dct:language": _language_of(_("DP Portal"), _("Releases, synthetic tables and running counts.")),
-        "dcat:dataset": [_dataset(site, group, told[pk]) for pk, group in groups.items()],
+        "dcat:dataset": [_dataset(site, group, descriptions[pk]) for pk, group in groups.items()],
     }
     return json.dumps(document).encode()
 
@@ -132,8 +132,8 @@ def _described(about: About, newest: ChargedPublication) -> Iterator[tuple[str, 
         yield "dct:spatial", {"@type": "dct:Location", "skos:prefLabel": about.place}
     if about.first or about.last:
         ends = {"dcat:startDate": about.first, "dcat:endDate": about.last}
-        told = {name: _day(end) for name, end in ends.items() if end}
-        yield "dct:temporal", {"@type": "dct:PeriodOfTime", **told}
+        days = {name: _day(end) for name, end in ends.items() if end}
+        yield "dct:temporal", {"@type": "dct:PeriodOfTime", **days}
     if about.contact:
         address = "vcard:hasEmail" if about.contact_address.startswith("mailto:") else "vcard:hasURL"
         yield "dcat:contactPoint", {"@type": "vcard:Kind", address: {"@id": about.contact_address}}

@@ -85,13 +85,13 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 def _published() -> list[_Public]:
     """The newest first. Of thousands of rows nothing is read but what the list says."""
-    found = []
+    pages = []
     for kind, name in ((Release, "releases:public"), (Stream, "streams:public")):
         begin, end = _around_id(name)
         rows = kind._default_manager.filter(PUBLIC).order_by(*NEWEST_FIRST)[:MOST]
         values = rows.values_list("pk", "dataset", "published_at")
-        found += [_Public(f"{begin}{pk}{end}", dataset, at) for pk, dataset, at in values if at]
-    return sorted(found, key=lambda publication: publication.at, reverse=True)
+        pages += [_Public(f"{begin}{pk}{end}", dataset, at) for pk, dataset, at in values if at]
+    return sorted(pages, key=lambda publication: publication.at, reverse=True)
 
 
 def _pages(public: list[_Public]) -> Iterator[tuple[str, datetime]]:

@@ -50,8 +50,8 @@ def remarks(check: BundleCheck) -> Iterator[Remark]:
     address, newer = publication.get_absolute_url(), publication.successor
     if publication.withdrawn_at is not None:
         text = _("It was withdrawn on %(day)s. Do not use it any more.")
-        said = text % {"day": date_format(publication.withdrawn_at, "DATE_FORMAT")}
-        yield Remark(said, address, _("What its page says"))
+        remark = text % {"day": date_format(publication.withdrawn_at, "DATE_FORMAT")}
+        yield Remark(remark, address, _("What its page says"))
     if newer is not None:
         text = _("A newer release replaces it.")
         yield Remark(text, newer.get_absolute_url(), str(newer))
@@ -64,8 +64,8 @@ def _publication(check: BundleCheck) -> Release | Stream | None:
         return None
     for kind in (Release, Stream):
         rows = kind.objects.filter(pk=check.publication, published_at__isnull=False)
-        if (found := rows.defer(*kind.UNLISTED).first()) is not None:
-            return found
+        if (row := rows.defer(*kind.UNLISTED).first()) is not None:
+            return row
     return None
 
 

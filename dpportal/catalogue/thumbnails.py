@@ -132,12 +132,12 @@ def _is_current(question: Mapping[str, Any], answer: Json | None) -> bool:
     if not answer or not answer["marks"]:
         return True
     try:
-        drawn: Json = json.loads(json.dumps(_picture(question)))
+        picture: Json = json.loads(json.dumps(_picture(question)))
     except (Release.DoesNotExist, Stream.DoesNotExist):
         return True
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return False
-    return drawn == answer
+    return picture == answer
 
 
 def _of_stream(pk: UUID, periods: int) -> Json:

@@ -21,8 +21,8 @@ MOST_READ = 3
 @require_safe
 def catalogue(request: HttpRequest) -> HttpResponse:
     """What this portal is, a search, and what it found, newest first."""
-    found = snapshot.current()
-    everything, form = found.entries, SearchForm(request.GET, found)
+    current = snapshot.current()
+    everything, form = current.entries, SearchForm(request.GET, current)
     query = form.query()
     page = Paginator(query.of(everything), PAGE_SIZE).get_page(request.GET.get("page"))
     entries = loaded(list(page))

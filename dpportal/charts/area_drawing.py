@@ -75,10 +75,10 @@ def frame(traces: Sequence[Trace]) -> tuple[float, float, float, float]:
 
 def _named(name: str, outlines: list[PixelRing], is_dark: bool) -> list[FigureJson]:
     """Its name in the middle of its widest ring, where it lies inside; the pointer tells the others."""
-    drawn = [ring for ring in outlines if ring]
-    if not drawn:
+    rings = [ring for ring in outlines if ring]
+    if not rings:
         return []
-    widest = max(drawn, key=_width)
+    widest = max(rings, key=_width)
     xs, ys = [x for x, _y in widest], [y for _x, y in widest]
     x, y, half = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2, width_of(name) / 2
     corners = [(x + side, y + end) for side in (-half, 0, half) for end in (-LINE / 3, LINE / 3)]

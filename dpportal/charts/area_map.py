@@ -77,12 +77,12 @@ def area_figure(
 
 def _captions(areas: Areas, labels: Sequence[str], half_width: int | None) -> list[str]:
     lacking = [label for label in labels if label not in areas.shapes]
-    said = [picked_row_caption(), interval_caption(half_width, counted_word())]
+    captions = [picked_row_caption(), interval_caption(half_width, counted_word())]
     if lacking:
-        said.append(_("Not on the map: %(labels)s.") % {"labels": listed(map(plain, lacking))})
+        captions.append(_("Not on the map: %(labels)s.") % {"labels": listed(map(plain, lacking))})
     if areas.credit:
-        said.append(_("Areas: %(credit)s.") % {"credit": plain(areas.credit)})
-    return said
+        captions.append(_("Areas: %(credit)s.") % {"credit": plain(areas.credit)})
+    return captions
 
 
 def _is_noise(value: float, half_width: int | None) -> bool:

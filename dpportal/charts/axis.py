@@ -41,10 +41,10 @@ class Axis:
     def along(self, values: Sequence[str | float]) -> list[float]:
         """The places of many values, as `at` has each."""
         places = np.array([self.categories[v] if self.categories else v for v in values], dtype=float)
-        found: list[float] = (
+        along: list[float] = (
             self.begin + (self.end - self.begin) * (places - self.low) / (self.high - self.low)
         ).tolist()
-        return found
+        return along
 
     @property
     def step(self) -> float:

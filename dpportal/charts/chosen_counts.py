@@ -16,9 +16,9 @@ from dpportal.charts.counts import interval_caption
 from dpportal.charts.figure_json import FigureJson
 from dpportal.charts.group_traces import (
     HATCHES,
-    MAX_BESIDE,
     MAX_GROUPED,
     MAX_GROUPS,
+    MAX_SIDE_BY_SIDE,
     TICKS,
     are_lines,
     far_above_caption,
@@ -53,7 +53,7 @@ MOST_WHISKERS = 400
 # Cells along a chart up to which each share has its own margin: more would take a page too long.
 MOST_SHARES = 200
 # Bars, or places of lines, of all groups together: along a column of many cells fewer groups are told apart.
-MOST_DRAWN, MOST_IN_PANELS = 800, 4800
+MOST_POINTS, MOST_IN_PANELS = 800, 4800
 # Bars of a mirrored chart, one above the other, and pixels that each takes besides the frame.
 MIRRORED, MIRRORED_PIXELS, FRAME_PIXELS = range(4, 111), 9, 130
 # Beside two groups that face each other others may be left out that hold at most such a share.
@@ -66,7 +66,7 @@ class ChosenCounts:
 
     by: whose values make the groups; None: one group. shares: of each group's people, in percent. by_size: cells with
     most people first, of a column without an order. rest_half_width, group_half_width: of a group's people without
-    those of one cell, and of all of them, where shares are drawn and all groups have one. not_drawn: which of the
+    those of one cell, and of all of them, where shares are drawn and all groups have one. not_shown: which of the
     portal's own cells are left out, as `own_cells.cells_to_show` says.
     """
 
@@ -78,7 +78,7 @@ class ChosenCounts:
     by_size: bool = False
     rest_half_width: int | None = None
     group_half_width: int | None = None
-    not_drawn: str = ""
+    not_shown: str = ""
 
 
 def chosen_figure(chosen: ChosenCounts, adjusted: Floats | None = None) -> Figure:
@@ -146,8 +146,8 @@ def caption_of(chosen: ChosenCounts, shown: Sequence[int], draws_margins: bool =
     return in_a_row(
         [
             margins,
-            chosen.not_drawn,
-            _("Shares are of those that are drawn.") if chosen.shares and chosen.not_drawn else "",
+            chosen.not_shown,
+            _("Shares are of those that are drawn.") if chosen.shares and chosen.not_shown else "",
             "" if chosen.along.ordered else largest_caption(len(in_order(chosen)[0]), chosen.along.size),
             _left_out_caption(names, rest, chosen.values.sum(axis=0)) if rest else "",
             _nobody_caption([names[g] for g in nobody]) if nobody else "",
@@ -244,9 +244,9 @@ def has_people(chosen: ChosenCounts) -> list[bool]:
 def largest_groups(chosen: ChosenCounts, panels: int = 1) -> list[int]:
     """As many as can be told apart, in their order; fewer where each is drawn in many panels."""
     totals, people = chosen.values.sum(axis=0), has_people(chosen)
-    most = MOST_DRAWN if panels == 1 else MOST_IN_PANELS // panels
+    most = MOST_POINTS if panels == 1 else MOST_IN_PANELS // panels
     fitting = max(1, most // chosen.along.size)
-    apart = MAX_BESIDE if chosen.along.size <= MAX_GROUPED else MAX_GROUPS
+    apart = MAX_SIDE_BY_SIDE if chosen.along.size <= MAX_GROUPED else MAX_GROUPS
     ranked = [group for group in np.argsort(-totals, kind="stable").tolist() if people[group]]
     return sorted(ranked[: min(apart, fitting)])
 
@@ -327,10 +327,10 @@ def _side_by_side(
 ) -> go.Figure:
     figure = go.Figure(layout={"barmode": "group", "legend": legend_of(chosen)})
     lines = are_lines(chosen.along) and chosen.by is not None
-    drawn = half_width if values.size <= MOST_WHISKERS else None
+    whiskers = half_width if values.size <= MOST_WHISKERS else None
     for place, name in enumerate(names):
         text = f"{f'{name}, ' if name else ''}{hover(unit_of(chosen), half_width)}"
-        own = margin_of(half_width if lines else drawn, place)
+        own = margin_of(half_width if lines else whiskers, place)
         if lines:
             figure.add_traces(group_line(place, name, labels, values[:, place], own, text))
         else:

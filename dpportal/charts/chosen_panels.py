@@ -83,7 +83,7 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
     noisy = _Panels(each_of, people, order, _templates(each, groups, labels, draws_margins))
     adjusted = _adjusted(chosen, noisy, _templates(of_adjusted(each, each.values), groups, labels, False))
     names = cell_names(chosen.apart)
-    drawn = in_panels(
+    figure = in_panels(
         [names[cell] for cell in cells],
         lambda place: of_both_kinds(noisy.of(place), adjusted.of(place) if adjusted else ()),
         title=_title(chosen),
@@ -98,13 +98,13 @@ def panels_figure(chosen: ChosenPanels) -> Figure:
         unit=unit_of(each),
         along=each.along.shown_name,
     )
-    layout = {**drawn.json["layout"], "barmode": "group", "showlegend": each.by is not None}
+    layout = {**figure.json["layout"], "barmode": "group", "showlegend": each.by is not None}
     # Above the names of the first row.
     layout["legend"] = {"y": 1 + LEGEND_ROOM / (layout["height"] - FRAME), **legend_of(each)}
     layout["margin"] = {**layout["margin"], "t": 2 * LEGEND_ROOM}
     if each.along.ordered:
         layout["meta"] = {**layout.get("meta", {}), "is_ordered": True}
-    shown = Figure({**drawn.json, "layout": layout}, drawn.caption, drawn.title)
+    shown = Figure({**figure.json, "layout": layout}, figure.caption, figure.title)
     return one_at_a_time(shown, shown.json["data"]) if adjusted else shown
 
 
@@ -220,7 +220,7 @@ def _traces(
     half_width = nothing if is_own else None if each.shares else each.half_width
     text = hover(unit_of(each), half_width if draws_margins or not is_own else None)
     text = f"{name}{joint(',')}{text}" if each.by else text
-    drawn = half_width if draws_margins else None
-    own = (place, name or plain(unit_of(each)), labels, nothing, drawn, text)
+    whiskers = half_width if draws_margins else None
+    own = (place, name or plain(unit_of(each)), labels, nothing, whiskers, text)
     traces = group_line(*own) if are_lines(each.along) else [group_bars(*own)]
     return [{**trace.to_plotly_json(), **({} if each.by else {"showlegend": False})} for trace in traces]

@@ -67,8 +67,8 @@ def density_figure(
     ends = [day_of(day).isoformat() for day in (edges[0], edges[-1])] if is_date else [edges[0], edges[-1]]
     for place, (name, (share, lower, upper)) in enumerate(shown.items()):
         # Beside each other, so that it is seen whose intervals they are.
-        beside = (place - (len(shown) - 1) / 2) * APART * width
-        x = [middle + beside for middle in middles]
+        shift = (place - (len(shown) - 1) / 2) * APART * width
+        x = [middle + shift for middle in middles]
         figure.add_scatter(
             name=plain(name), x=[day_of(day).isoformat() for day in x] if is_date else x, y=_percent(share),
             mode="lines+markers", line={"color": COLOURS[place], "dash": DASHES[place], "width": 1.5},
@@ -85,8 +85,8 @@ def density_figure(
         showlegend=len(shown) > 1,
     )
     text = _("Of each group's %(unit)s with a value, how many lie in each of %(steps)s steps of equal width.")
-    told = {"unit": counted_word(), "steps": len(edges) - 1}
-    caption = text % told + " " + _("The true share lies within the line with probability 95 % or more.")
+    meta = {"unit": counted_word(), "steps": len(edges) - 1}
+    caption = text % meta + " " + _("The true share lies within the line with probability 95 % or more.")
     caption += _first_of(len(series), MOST_SERIES, _("groups"))
     return finished(figure, title=_title(_("Distribution of %(column)s"), column), caption=caption)
 

@@ -124,17 +124,17 @@ def _steps(
 ) -> Figure:
     (width,) = widths_within([attribute.size], MAX_STEPS)
     labels = plain_all(merged_labels(attribute, width, attribute.size))
-    single, drawn = width == 1, np.arange(len(labels))
+    single, cells = width == 1, np.arange(len(labels))
     if single and attribute.ordered:
-        drawn = np.setdiff1d(drawn, own_cells(attribute))
-        labels = [labels[place] for place in drawn]
+        cells = np.setdiff1d(cells, own_cells(attribute))
+        labels = [labels[place] for place in cells]
     figure = go.Figure()
     for kind, values in series.items():
         shown = merged(values, [width])
         if kind == "noisy" and single and half_width is not None:
-            figure.add_traces(interval_band(labels, shown[drawn], half_width))
+            figure.add_traces(interval_band(labels, shown[cells], half_width))
         text = hover(counted_word(), half_width if kind == "noisy" and single else None)
-        figure.add_trace(step_line(kind, labels, shown[drawn], hovertemplate=text))
+        figure.add_trace(step_line(kind, labels, shown[cells], hovertemplate=text))
     axis = category_axis(attribute.shown_name, TICKS, len(labels))
     figure.update_layout(xaxis=axis, yaxis=people_axis(counted_word()))
     if partition is not None:
@@ -145,8 +145,8 @@ def _steps(
         else _merged_caption(attribute.shown_name, width)
     )
     if single and attribute.ordered:
-        beside = own_cells_sentence(attribute, [""], series["noisy"][:, None], half_width)
-        caption = in_a_row([caption, beside])
+        own_cells_text = own_cells_sentence(attribute, [""], series["noisy"][:, None], half_width)
+        caption = in_a_row([caption, own_cells_text])
     caption += _dominated_caption(series)
     display = Display(is_counts=True, is_ordered=attribute.ordered)
     return finished(figure, title=counted_by(attribute.shown_name), caption=caption, display=display)

@@ -15,7 +15,7 @@ from mechanisms.domain import Attribute
 # As lines or bars beside each other: more cannot be told apart.
 MAX_GROUPS = 6
 # Of bars beside each other one group more: a table of eight by eight cells is a map.
-MAX_BESIDE = 7
+MAX_SIDE_BY_SIDE = 7
 # Up to so many cells of the other column, bars in groups; of more, if it is ordered, lines.
 MAX_GROUPED = 8
 TICKS = 20
@@ -95,7 +95,7 @@ def group_line(
     fill = f"var(--series-{place + 1}-band)"
     band = [] if half_width is None else interval_band(labels, values, half_width, fill)
     line = {"color": colour, "width": 2, "dash": DASHES[place], "shape": "hvh"}
-    drawn = go.Scatter(
+    scatter = go.Scatter(
         name=name,
         x=labels,
         y=values.tolist(),
@@ -105,4 +105,4 @@ def group_line(
         line=line,
         hovertemplate=f"{text}<extra></extra>",
     )
-    return [*(trace.update(showlegend=False) for trace in band), drawn]
+    return [*(trace.update(showlegend=False) for trace in band), scatter]

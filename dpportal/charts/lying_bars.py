@@ -24,7 +24,7 @@ GAP, LINE, TOP, DOT = 8, 15, 44, 4
 # Names and bars share the width; of a name at most so many letters are shown, on a phone fewer.
 MOST_LETTERS, NAMES_SHARE = 44, 0.45
 # Pixels to the left and right of standing bars, where the numbers of their axis are.
-BESIDE = 101
+BETWEEN_BARS = 101
 MOST_CELLS, TICKS = 64, 5
 # Pixels up to which there is room for few marks of an axis.
 NARROW, FEW_TICKS = 260, 2
@@ -60,7 +60,7 @@ def names_fit(names: Sequence[str], width: int) -> bool:
 
 def _width_of(names: Sequence[str]) -> float:
     """Of a drawing in which each name stands under its bar, apart from the next one."""
-    return (widest(names) + GAP) * len(names) + BESIDE
+    return (widest(names) + GAP) * len(names) + BETWEEN_BARS
 
 
 def shown_traces(figure: FigureJson) -> list[Trace]:

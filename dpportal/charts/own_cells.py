@@ -33,8 +33,8 @@ class ShownCells:
     def of(self, released: np.ndarray) -> np.ndarray:
         """released: a number for each cell of the columns before, and of any after them."""
         others = map(np.arange, released.shape[len(self.places) :])
-        drawn: np.ndarray = released[np.ix_(*self.places, *others)]
-        return drawn
+        shown: np.ndarray = released[np.ix_(*self.places, *others)]
+        return shown
 
 
 def own_cells(attribute: Attribute) -> list[int]:
@@ -48,15 +48,15 @@ def cells_to_show(
     attributes: Sequence[Attribute], values: Floats, margins: Sequence[int | None]
 ) -> ShownCells:
     """values: noisy counts by these columns, and any after them. margins: of the sum of a cell of each."""
-    drawn, places, left = [], [], []
+    shown, places, left = [], [], []
     for axis, (attribute, margin) in enumerate(zip(attributes, margins, strict=True)):
         totals = values.sum(axis=tuple(other for other in range(values.ndim) if other != axis))
         empty = _empty(attribute, totals, margin)
         labels = attribute.labels() if empty else []
         left += [f"{cell_name(labels[cell])} ({attribute.shown_name})" for cell in empty]
-        drawn.append(_without_cells(attribute, empty))
+        shown.append(_without_cells(attribute, empty))
         places.append(np.setdiff1d(np.arange(attribute.size), empty))
-    return ShownCells(tuple(drawn), tuple(places), _caption(left))
+    return ShownCells(tuple(shown), tuple(places), _caption(left))
 
 
 def cells_in_order(attributes: Sequence[Attribute], axis: int, caption: str) -> ShownCells:
@@ -64,8 +64,8 @@ def cells_in_order(attributes: Sequence[Attribute], axis: int, caption: str) -> 
     left = own_cells(attributes[axis])
     places = [np.arange(attribute.size) for attribute in attributes]
     places[axis] = np.setdiff1d(places[axis], left)
-    drawn = [_without_cells(each, left if place == axis else []) for place, each in enumerate(attributes)]
-    return ShownCells(tuple(drawn), tuple(places), caption)
+    shown = [_without_cells(each, left if place == axis else []) for place, each in enumerate(attributes)]
+    return ShownCells(tuple(shown), tuple(places), caption)
 
 
 def own_cells_sentence(
@@ -80,14 +80,14 @@ def own_cells_sentence(
     if not cells:
         return ""
     each = np.full(values.shape, np.nan if margins is None else margins)
-    labels, told = attribute.labels(), []
+    labels, parts = attribute.labels(), []
     for cell in cells:
         of_cell = zip(groups, values[cell].tolist(), each[cell].tolist(), strict=True)
         numbers = listed(_number(name, value, margin, unit) for name, value, margin in of_cell)
         mark = joint(":") if any(groups) else " "
-        told.append(f"{cell_name(labels[cell])}{mark}{numbers}")
+        parts.append(f"{cell_name(labels[cell])}{mark}{numbers}")
     text = _("Not drawn, since it has no place in the order of %(column)s – %(cells)s.")
-    return text % {"column": attribute.shown_name, "cells": joint(";").join(told)}
+    return text % {"column": attribute.shown_name, "cells": joint(";").join(parts)}
 
 
 def _number(name: str, value: float, margin: float, unit: str) -> str:

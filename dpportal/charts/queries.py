@@ -24,7 +24,6 @@ MAX_NAMED = 24
 MAX_LENGTHS = 120
 MAX_PICTURE = 200
 MAX_TABLES = 60
-MAX_RANGE_CELLS = 120
 
 
 def shown_queries(queries: int, limit: int = MAX_POINTS) -> np.ndarray:
@@ -68,39 +67,6 @@ def answers_figure(
         caption=f"{caption} {_thinned(answers.size, queries)}".strip(),
         display=Display(is_counts=True, begins=first_spread(answers)),
     )
-
-
-def ranges_figure(
-    labels: Sequence[str], spans: np.ndarray, answers: np.ndarray, half_widths: np.ndarray, column: str
-) -> Figure:
-    """All ranges of one column as a map: first cell down, last cell across.
-
-    labels: of the column's cells. column: what it is called. spans: (q, 2) first cell and the one after
-    the last, of each answer.
-    """
-    size = len(labels)
-    values, halves = np.full((size, size), np.nan), np.full((size, size), np.nan)
-    first, last = spans[:, 0], spans[:, 1] - 1
-    values[first, last], halves[first, last] = answers, half_widths
-    places = plain_all(labels)
-    figure = go.Figure(
-        go.Heatmap(
-            x=places, y=places, z=_rows(values), customdata=_rows(halves), coloraxis="coloraxis", hoverongaps=False,
-            hovertemplate="%{y} … %{x}<br><b>%{z:,.1f}</b> ± %{customdata:,.1f}<extra></extra>",
-        )
-    )  # fmt: skip
-    figure.update_layout(
-        xaxis={**category_axis(_("%(column)s, last value") % {"column": column}, 12), "showline": False},
-        yaxis={
-            **category_axis(_("%(column)s, first value") % {"column": column}, 20),
-            "autorange": "reversed",
-        },
-        coloraxis={"colorbar": {"title": {"text": counted_word()}}},
-    )
-    caption = _(
-        "Each mark is a range, from the value at its left to the value below it. Its margin is in the table."
-    )
-    return finished(figure, title=_("Answers"), caption=caption, display=Display(height=460))
 
 
 def comparison_figure(
@@ -349,11 +315,6 @@ def _error_bars(half_widths: np.ndarray) -> FigureJson:
         "thickness": 1,
         "width": 3,
     }
-
-
-def _rows(values: np.ndarray) -> list[list[float | None]]:
-    """A table with nothing where there is no number."""
-    return [[None if np.isnan(v) else float(f"{v:.6g}") for v in row] for row in values]
 
 
 def _numbers(values: np.ndarray) -> list[float]:

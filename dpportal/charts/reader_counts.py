@@ -15,8 +15,8 @@ from dpportal.charts.cells import shaped
 from dpportal.charts.counted_word import counted_by, counted_word
 from dpportal.charts.counts import MAX_STEPS, interval_caption, switched_figure
 from dpportal.charts.group_traces import (
-    MAX_BESIDE,
     MAX_GROUPS,
+    MAX_SIDE_BY_SIDE,
     TICKS,
     are_lines,
     far_above_caption,
@@ -54,19 +54,19 @@ def reader_figure(
     that of the sum of one of its cells over the other columns; None: all cells are drawn, also of nobody. One column:
     bars or steps. Two, one of them with few cells: bars in groups, or a line for each group. Otherwise heat maps.
     """
-    said, axes = [], axes_of_two(domain)
+    sentences, axes = [], axes_of_two(domain)
     for select in (_with_people, partial(_sorted, axes), partial(_in_order, axes, half_width)):
-        drawn = select(domain, raw.reshape(domain.shape), margins) if partition is None else None
-        if drawn is not None:
-            raw = drawn.of(raw.reshape(domain.shape)).reshape(-1)
-            counts = None if counts is None else drawn.of(counts.reshape(domain.shape)).reshape(-1)
-            domain = Domain(drawn.attributes)
-            said.append(drawn.caption)
+        selected = select(domain, raw.reshape(domain.shape), margins) if partition is None else None
+        if selected is not None:
+            raw = selected.of(raw.reshape(domain.shape)).reshape(-1)
+            counts = None if counts is None else selected.of(counts.reshape(domain.shape)).reshape(-1)
+            domain = Domain(selected.attributes)
+            sentences.append(selected.caption)
     if axes is None or partition is not None or not _are_grouped(domain, axes):
         figure = switched_figure(domain, raw=raw, counts=counts, half_width=half_width, partition=partition)
     else:
         figure = _grouped(domain, axes, raw, counts, half_width)
-    figure = replace(figure, caption=in_a_row([figure.caption, *said]))
+    figure = replace(figure, caption=in_a_row([figure.caption, *sentences]))
     return figure if counts is None else one_at_a_time(figure, figure.json["data"])
 
 
@@ -105,8 +105,8 @@ def _in_order(
         return None
     groups = cell_names(domain.attributes[axes[1]]) if axes else [""]
     by_groups = values.transpose(axes or (0,)).reshape(along.size, len(groups))
-    said = own_cells_sentence(along, groups, by_groups, half_width)
-    return cells_in_order(domain.attributes, place, said) if said else None
+    sentence = own_cells_sentence(along, groups, by_groups, half_width)
+    return cells_in_order(domain.attributes, place, sentence) if sentence else None
 
 
 def _grouped(
@@ -141,7 +141,7 @@ def _are_grouped(domain: Domain, axes: tuple[int, int]) -> bool:
     """Whether the groups are few enough to be told apart, as bars or as lines."""
     along, groups = (domain.attributes[axis] for axis in axes)
     fits = not along.ordered or along.size <= MAX_STEPS
-    return fits and groups.size <= (MAX_GROUPS if are_lines(along) else MAX_BESIDE)
+    return fits and groups.size <= (MAX_GROUPS if are_lines(along) else MAX_SIDE_BY_SIDE)
 
 
 def _axis_along(domain: Domain, axes: tuple[int, int] | None) -> int | None:
@@ -165,6 +165,6 @@ def _traces(
             half_width,
             f"{name}{joint(',')}{hover(counted_word(), half_width)}",
         )
-        drawn = group_line(*of_group) if are_lines(along) else [group_bars(*of_group)]
-        traces += [trace.update(meta=kind) for trace in drawn]
+        of_one = group_line(*of_group) if are_lines(along) else [group_bars(*of_group)]
+        traces += [trace.update(meta=kind) for trace in of_one]
     return traces

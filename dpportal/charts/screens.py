@@ -23,9 +23,9 @@ def for_screens(figure: FigureJson) -> FigureJson:
     Panels lie below each other there. Maps with long names, several maps and many panels have none: they need the
     width, and are moved sideways on a phone. `spoken` is what they show in words.
     """
-    drawn = {**drawing(figure), "spoken": spoken_summary(figure)}
+    figures = {**drawing(figure), "spoken": spoken_summary(figure)}
     upright = _upright(figure)
-    return {**drawn, "narrow": drawing(upright, PHONE)} if upright else drawn
+    return {**figures, "narrow": drawing(upright, PHONE)} if upright else figures
 
 
 def _upright(figure: FigureJson) -> FigureJson | None:

@@ -16,7 +16,7 @@ from dpportal.charts.trace_values import Trace, number_text, plain_label, sides_
 from dpportal.platform.listed_names import in_a_row
 
 # Series that are told one by one; of more, and of charts side by side, the highest and lowest of all.
-MOST_TOLD = 4
+MOST_SPOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def spoken_summary(figure: FigureJson) -> str:
         return ""
     unit = _suffix(layout)
     panels = {trace.get("xaxis", "x") for trace in traces}
-    if len(series) > MOST_TOLD or len(panels) > 1:
+    if len(series) > MOST_SPOKEN or len(panels) > 1:
         return _of_all(series, len(panels), unit)
     are_lines = all("lines" in (trace.get("mode") or "") for trace in traces)
     is_ordered = are_lines or bool((layout.get("meta") or {}).get("is_ordered"))
@@ -79,14 +79,14 @@ def _points(trace: Trace) -> list[_Point]:
     along, across = ("y", "x") if lies else ("x", "y")
     # Bars to the left count as those to the right do.
     sign = -1 if lies and sum(trace[across]) < 0 else 1
-    found = []
+    points = []
     for place, (value, name) in enumerate(zip(trace[across], trace[along], strict=True)):
         if value is not None:
             reach = max(sides_at(trace, place, across) or (0, 0))
             at = plain_label(name) if isinstance(name, str) else number_text(name)
             text = _signed(number_text(-value)) if sign < 0 else value_text(trace, place, across)
-            found.append(_Point(sign * value, text, reach, at))
-    return found
+            points.append(_Point(sign * value, text, reach, at))
+    return points
 
 
 def _of_one(name: str, points: Sequence[_Point], is_ordered: bool, unit: str) -> str:

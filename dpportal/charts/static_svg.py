@@ -219,8 +219,8 @@ class _Drawing:
             if trace["type"] == "heatmap":
                 self._heat_map(trace, x, y)
             elif trace["type"] == "scatter":
-                told = [(a, b) for a, b in zip(trace["x"], trace["y"], strict=True) if b is not None]
-                across, down = x.along([a for a, _b in told]), y.along([b for _a, b in told])
+                points = [(a, b) for a, b in zip(trace["x"], trace["y"], strict=True) if b is not None]
+                across, down = x.along([a for a, _b in points]), y.along([b for _a, b in points])
                 places = list(zip(across, down, strict=True))
                 self._scatter(trace, places, before, y)
                 before = places

@@ -48,8 +48,8 @@ class DatasetAdmin(ReadOnlyAdmin[Dataset]):
     @admin.display(description=_("shared with"))
     def shared(self, dataset: Dataset) -> str:
         shares = dataset.shares.select_related("person")
-        said = (f"{share.person}{joint(':')}{share.get_right_display()}" for share in shares)
-        return joint(";").join(said) or "–"
+        rights = (f"{share.person}{joint(':')}{share.get_right_display()}" for share in shares)
+        return joint(";").join(rights) or "–"
 
     @admin.display(description=_("nearly the same table as"))
     def like(self, dataset: Dataset) -> str:

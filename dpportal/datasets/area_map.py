@@ -41,9 +41,9 @@ class AreaMap(models.Model):
         if isinstance(attribute, Categorical) and attribute.words:
             names |= dict(zip(attribute.words, attribute.values, strict=True))
         known = {label: shapes.get(label) or shapes.get(name) for label, name in names.items()}
-        found = {label: rings for label, rings in known.items() if rings}
-        others = {name: rings for name, rings in shapes.items() if rings not in found.values()}
-        return Areas(own["width"], own["height"], found, self.credit, others)
+        outlines = {label: rings for label, rings in known.items() if rings}
+        others = {name: rings for name, rings in shapes.items() if rings not in outlines.values()}
+        return Areas(own["width"], own["height"], outlines, self.credit, others)
 
 
 @transaction.atomic

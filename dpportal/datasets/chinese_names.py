@@ -39,9 +39,9 @@ _LONGEST = max(map(len, _KNOWN))
 
 def words(name: str) -> list[str]:
     """The word with which each run of Chinese signs ends, if it is known; a question with which it begins, first."""
-    found = []
+    matches = []
     for run in _RUN.findall(name):
-        found += [question for question in QUESTIONS if run.startswith(question)]
+        matches += [question for question in QUESTIONS if run.startswith(question)]
         endings = (run[-length:] for length in range(min(_LONGEST, len(run)), 0, -1))
-        found += [next((ending for ending in endings if ending in _KNOWN), "")]
-    return list(filter(None, found))
+        matches += [next((ending for ending in endings if ending in _KNOWN), "")]
+    return list(filter(None, matches))

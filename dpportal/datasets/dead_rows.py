@@ -75,12 +75,12 @@ def tables() -> set[str]:
 
 def _sealed_columns() -> dict[str, list[str]]:
     """The columns of bytes by their table: whatever is sealed is bytes."""
-    found: dict[str, list[str]] = {}
+    sealed: dict[str, list[str]] = {}
     for model in apps.get_models():
         for field in model._meta.local_concrete_fields:
             if isinstance(field, models.BinaryField) and field.column:
-                found.setdefault(model._meta.db_table, []).append(field.column)
-    return found
+                sealed.setdefault(model._meta.db_table, []).append(field.column)
+    return sealed
 
 
 def _is_in_the_way(begun: datetime) -> bool:

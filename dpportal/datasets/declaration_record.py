@@ -33,11 +33,11 @@ def columns_declared(dataset: Dataset, declarations: Mapping[str, Attribute | No
     """declarations: of each column as it is now; None where it was taken back. by: None for the owner."""
     if declarations:
         places = {column["name"]: str(place) for place, column in enumerate(dataset.columns, 1)}
-        kept = {
+        unchanged = {
             places.get(attribute.column, "?") for attribute in declarations.values() if attribute is not None
         }
         left = {places.get(name, COARSER) for name, attribute in declarations.items() if attribute is None}
-        parts = [clause(COLUMN, places=_listed(kept))] * bool(kept)
+        parts = [clause(COLUMN, places=_listed(unchanged))] * bool(unchanged)
         parts += [clause(TOOK_BACK, places=_listed(left))] * bool(left)
         audit.record(by or dataset.owner, COLUMNS, dataset, clauses(*parts))
 

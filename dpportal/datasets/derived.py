@@ -71,9 +71,9 @@ def forget(dataset: Dataset) -> None:
     Conversion.objects.filter(dataset=dataset).update(step="", progress=0, progress_total=0, failure="")
     # What is known of a table elsewhere is its definition, no row of it.
     facts = dataset.facts if dataset.is_remote else {k: v for k, v in dataset.facts.items() if k == "format"}
-    kept = {"facts": facts, "columns": _columns_after(dataset)}
-    gone_columns.forget(dataset, [column["name"] for column in kept["columns"]])
-    Dataset.objects.filter(pk=dataset.pk).update(**kept, rows=None, megabytes=0, column_looks=[])
+    remaining = {"facts": facts, "columns": _columns_after(dataset)}
+    gone_columns.forget(dataset, [column["name"] for column in remaining["columns"]])
+    Dataset.objects.filter(pk=dataset.pk).update(**remaining, rows=None, megabytes=0, column_looks=[])
 
 
 def _columns_after(dataset: Dataset) -> list[Json]:

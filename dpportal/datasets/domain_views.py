@@ -141,9 +141,12 @@ def unit(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         form.declare(current_user(request))
         messages.success(request, _("Saved: who is protected."))
         return redirect("datasets:domain", dataset.pk)
-    asked = approvals.latest(PROTECTION, dataset.pk)
+    approval = approvals.latest(PROTECTION, dataset.pk)
     context = {**context_of(dataset), "form": form, "accounts": accounts, "account": account}
-    context |= {"second_person": asked, "needs_second_person": bool(accounts) and acts.is_needed(PROTECTION)}
+    context |= {
+        "second_person": approval,
+        "needs_second_person": bool(accounts) and acts.is_needed(PROTECTION),
+    }
     if current.unit_column and dataset.has_rows:
         context["persons"], context["rows"] = records.persons_in_first_rows(dataset, current)
         audit.record(current_user(request), "viewed persons in first rows", dataset)

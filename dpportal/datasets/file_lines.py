@@ -89,8 +89,8 @@ def shown_lines(dataset: Dataset, form: ReadingForm, *, is_new: bool) -> Shown:
 
     is_new: whether what stands above the table is to be proposed again, as for another sheet.
     """
-    is_said = form.is_bound and form.is_valid()
-    options = form.options() if is_said else records.options_of(dataset)
+    is_declared = form.is_bound and form.is_valid()
+    options = form.options() if is_declared else records.options_of(dataset)
     if is_new:
         options = replace(options, title_lines=None, header_lines=None)
     try:
@@ -99,12 +99,12 @@ def shown_lines(dataset: Dataset, form: ReadingForm, *, is_new: bool) -> Shown:
         return Shown(form, fault=str(fault))
     if "title_lines" not in form.fields or not look.first:
         return Shown(form, fault=str(_("The lines of this file cannot be shown.")))
-    proposes = bool(look.fewest_filled or look.note_words) and (is_new or not is_said)
-    found = replace(options, title_lines=look.title_lines, header_lines=look.header_lines)
+    proposes = bool(look.fewest_filled or look.note_words) and (is_new or not is_declared)
+    resolved = replace(options, title_lines=look.title_lines, header_lines=look.header_lines)
     if proposes:
-        found = replace(found, fewest_filled=look.fewest_filled, note_words=look.note_words)
-    first, last = (tuple(_shown(lines, look, found)) for lines in (look.first, look.last))
-    return Shown(_filled(dataset, form, found, look), first, last, look.names, proposes)
+        resolved = replace(resolved, fewest_filled=look.fewest_filled, note_words=look.note_words)
+    first, last = (tuple(_shown(lines, look, resolved)) for lines in (look.first, look.last))
+    return Shown(_filled(dataset, form, resolved, look), first, last, look.names, proposes)
 
 
 def _look(dataset: Dataset, options: ReadOptions) -> FileLook:

@@ -19,11 +19,11 @@ WITHOUT_TABLE = (Dataset.State.CONVERTING, *Dataset.NOT_LOADED, Dataset.State.ER
 class FirstSteps:
     """Where somebody stands: `own` is their newest dataset that has a table or counts, None before there is one.
 
-    is_asked: whether a budget was asked for, or granted without that.
+    has_requests: whether a budget was asked for, or granted without that.
     """
 
     own: Dataset | None
-    is_asked: bool
+    has_requests: bool
 
     @classmethod
     def of(cls, person: User) -> FirstSteps:
@@ -33,8 +33,8 @@ class FirstSteps:
             .exclude(pk=demo_marker.DATASET)
             .exclude(state__in=WITHOUT_TABLE)
         )
-        asked = Q(budgets__isnull=False) | Q(budget_requests__isnull=False)
-        return cls(own.order_by("-created_at").first(), own.filter(asked).exists())
+        has_requests = Q(budgets__isnull=False) | Q(budget_requests__isnull=False)
+        return cls(own.order_by("-created_at").first(), own.filter(has_requests).exists())
 
     @property
     def examples(self) -> list[Publication]:

@@ -52,15 +52,15 @@ def _features(content: bytes) -> list[dict[str, Any]]:
         read = json.loads(content)
     except (ValueError, RecursionError):
         read = None
-    found = read.get("features") if isinstance(read, dict) else None
-    if not isinstance(found, list) or not all(isinstance(feature, dict) for feature in found):
+    features = read.get("features") if isinstance(read, dict) else None
+    if not isinstance(features, list) or not all(isinstance(feature, dict) for feature in features):
         raise GeoJsonError(
             _("This is no GeoJSON file with a list of “features”. Export the areas as GeoJSON.")
         )
-    if len(found) > MAX_FEATURES:
+    if len(features) > MAX_FEATURES:
         text = _("The file has more than %(limit)s areas. Take those of the declared values alone.")
         raise GeoJsonError(text % {"limit": f"{MAX_FEATURES:,}"})
-    return found
+    return features
 
 
 def _properties(feature: dict[str, Any]) -> dict[str, str]:
@@ -155,8 +155,8 @@ def _simplified(rings: list[list[Point]], apart: int) -> list[list[int]]:
 
 
 def _ring(ring: list[Point], apart: int) -> list[int]:
-    kept: list[int] = []
+    points: list[int] = []
     for x, y in ring:
-        if not kept or abs(x - kept[-2]) >= apart or abs(y - kept[-1]) >= apart:
-            kept += [round(x), round(y)]
-    return kept
+        if not points or abs(x - points[-2]) >= apart or abs(y - points[-1]) >= apart:
+            points += [round(x), round(y)]
+    return points

@@ -28,13 +28,13 @@ def undeclared_words(dataset: Dataset) -> list[str]:
     if not (dataset.has_rows and dataset.can_change_parse_options):
         return []
     declared, known = declared_of(dataset), records.options_of(dataset).missing
-    found = [
+    undeclared = [
         word
         for column in derived.described_columns(dataset)
         for word in column.get("missing_words", ())
         if word not in known and word not in _values(declared.get(column["name"]))
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(undeclared))
 
 
 def _values(attribute: Attribute | None) -> Collection[str]:

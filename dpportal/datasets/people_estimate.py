@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from dpportal.platform.typed_numbers import NOT_WHOLE, IntegerInput
+from dpportal.platform.typed_numbers import NOT_INTEGER, IntegerInput
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
@@ -23,7 +23,7 @@ def people_field(*, label: StrOrPromise | None = None, required: bool = True) ->
         min_value=1,
         max_value=MOST_PEOPLE,
         widget=IntegerInput,
-        error_messages={"invalid": NOT_WHOLE},
+        error_messages={"invalid": NOT_INTEGER},
         help_text=gettext_lazy(
             "From public knowledge, never from this table. Not published itself, but the method and the cost that "
             "follow from it are."

@@ -286,8 +286,8 @@ def _asks_yes_or_no(name: str, words: list[str]) -> bool:
     """Whether yes and no are the answers, as to “is smoker” and “Insured?”, and not to “How satisfied are you?”."""
     if not words:
         return False
-    is_asked = name.rstrip().endswith("?") and _OTHER_QUESTIONS.isdisjoint(words)
-    return is_asked or words[0] in _QUESTIONS or words[-1] in _DONE
+    is_question = name.rstrip().endswith("?") and _OTHER_QUESTIONS.isdisjoint(words)
+    return is_question or words[0] in _QUESTIONS or words[-1] in _DONE
 
 
 def proposed_step(name: str) -> str:

@@ -131,8 +131,8 @@ def look(dataset: Dataset, options: ReadOptions) -> FileLook:
     Raises UploadFault if it cannot be read so far.
     """
     name = f"{folder(dataset.pk)}/{LOOK}{json_digest([dataset.upload, options.to_json()])}.json"
-    if kept := stored_json(name):
-        return FileLook.from_json(kept)
+    if stored := stored_json(name):
+        return FileLook.from_json(stored)
     limits = replace(_limits(), seconds=LOOK_SECONDS)
     with opened(dataset.upload) as source, storage.scratch_folder() as scratch:
         seen = raw_tables.look(source, dataset.file_name, options, limits, scratch)

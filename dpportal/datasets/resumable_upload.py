@@ -22,7 +22,7 @@ from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 
 # An upload that takes longer is given up; of one that is finished, so long it is known how it ended.
-KEPT_FOR = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 MOST_PIECE_BYTES, MOST_PIECES = 64 * 2**20, 10_000
 READ_BYTES = 1 << 20
 # Ends the name of a piece's file.
@@ -156,5 +156,7 @@ def _require_space(more: int) -> None:
 def sweep() -> None:
     """Give up what was begun long ago, and forget what ended then; not what a worker has still to put together."""
     active = Conversion.objects.filter(state__in=ACTIVE).values("dataset_id")
-    for upload in BegunUpload.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).exclude(pk__in=active):
+    for upload in BegunUpload.objects.filter(created_at__lt=timezone.now() - RETENTION).exclude(
+        pk__in=active
+    ):
         give_up(upload)

@@ -248,11 +248,11 @@ def declare_all(
 
     filled: those that were taken from data, while the others come from elsewhere; None: a person typed them all.
     """
-    said: dict[str, Attribute | None] = {attribute.name: attribute for attribute in attributes}
-    said |= dict.fromkeys(ignored)
-    for name, attribute in said.items():
+    declared: dict[str, Attribute | None] = {attribute.name: attribute for attribute in attributes}
+    declared |= dict.fromkeys(ignored)
+    for name, attribute in declared.items():
         _declare(dataset, name, attribute, None if filled is None else name in filled)
-    columns_declared(dataset, said, by)
+    columns_declared(dataset, declared, by)
 
 
 @transaction.atomic
@@ -302,7 +302,11 @@ def require_ready(dataset: Dataset, refused: type[Exception]) -> None:
     Raises `refused` with a sentence for the curator.
     """
     if identifying := columns_to_ask_about(dataset):
-        raise refused(_unanswered_text(identifying))
+        text = _(
+            "Does a person have more than one row? %(columns)s looks like an identifier of people. Name it on the page "
+            "“Who is protected”, or confirm that each person has one row."
+        )
+        raise refused(text % {"columns": listed_names.listed(identifying)})
     # Read anew: a draft may be older than the table, and so than the question.
     if Dataset.objects.get(pk=dataset.pk).asks_for_unit:
         raise refused(_("%(why)s It is asked on the dataset's page.") % {"why": UNIT_FIRST})
@@ -312,21 +316,17 @@ def require_ready(dataset: Dataset, refused: type[Exception]) -> None:
         raise refused(str(full)) from None
 
 
-def _unanswered_text(columns: Collection[str]) -> str:
-    """Why nothing is spent yet."""
-    return _(
-        "Does a person have more than one row? %(columns)s looks like an identifier of people. Name it on the page "
-        "“Who is protected”, or confirm that each person has one row."
-    ) % {"columns": listed_names.listed(columns)}
-
-
 def erase(dataset: Dataset, by: User, because: str = "", **still: object) -> None:
     """Delete the records for ever. Releases, ledger and fingerprint stay: what was spent stays spent.
 
     because: why, where nobody pressed a button. still: fields that must be as they were when that was found out.
+    Whoever presses twice has the files deleted that are left: the receipt of the first time stands.
     Raises DatasetError while a job is at the records.
     """
     require_unread(dataset)  # and again below: to erase a stream of thousands of periods takes seconds
+    if Dataset.objects.filter(pk=dataset.pk, state=Dataset.State.ERASED).exists():
+        _erase_files(dataset)
+        return
     files = receipts.files_of(dataset)
     with transaction.atomic():
         _forget_records(dataset, **still)
@@ -354,7 +354,7 @@ def _forget_records(dataset: Dataset, **still: object) -> None:
     erasing.send(Dataset, dataset=dataset)
     lock_dataset(dataset)
     require_idle(dataset)
-    still_so = Dataset.objects.filter(pk=dataset.pk, **still)
+    still_so = Dataset.objects.filter(pk=dataset.pk, **still).exclude(state=Dataset.State.ERASED)
     if not still_so.update(state=Dataset.State.ERASED, upload="", table=""):
         raise DatasetError(_("What was to be deleted was changed meanwhile."))
     derived.forget(dataset)

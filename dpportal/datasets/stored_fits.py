@@ -21,8 +21,8 @@ def keep(dataset_id: UUID, digest: str, result: TableFit) -> None:
 
 def stored(dataset_id: UUID, digest: str) -> TableFit | None:
     """What `keep` stored, or None."""
-    kept = stored_json(name_of(dataset_id, digest))
-    return None if kept is None else TableFit.from_json(kept)
+    fit = stored_json(name_of(dataset_id, digest))
+    return None if fit is None else TableFit.from_json(fit)
 
 
 def forget(dataset_id: UUID, digest: str) -> None:

@@ -150,8 +150,8 @@ def row(line: Json, data: Mapping[str, object] | None, *, suggests: bool) -> Row
     """A row, valid or not. What its first rows contradict is not suggested."""
     suggests = suggests and not line["is_contradicted"]
     form = RowForm(data, line=line, suggests=suggests)
-    is_whole = suggests and not lacks_words(line["name"], line["look"])
-    attribute = line["attribute"] or (proposed(line["name"], line["truths"]) if is_whole else None)
+    is_complete = suggests and not lacks_words(line["name"], line["look"])
+    attribute = line["attribute"] or (proposed(line["name"], line["truths"]) if is_complete else None)
     if data is not None:
         attribute = form.attribute() if form.is_valid() else None
     return Row(line, form, attribute, strip(attribute) if attribute else None)

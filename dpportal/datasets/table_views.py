@@ -65,9 +65,9 @@ def overview(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 
 def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row], people: int | None) -> bool:
     """Declare what the rows say otherwise, and keep the estimate, or none of it; whether it was done."""
-    said = [row for row in rows if row.form.has_changed_or_is_invalid()]
-    attributes = [row.attribute for row in said if row.attribute]
-    ignored = [row.line["name"] for row in said if row.attribute is None]
+    changed = [row for row in rows if row.form.has_changed_or_is_invalid()]
+    attributes = [row.attribute for row in changed if row.attribute]
+    ignored = [row.line["name"] for row in changed if row.attribute is None]
     try:
         services.declare_all(dataset, attributes, ignored=ignored, by=current_user(request))
     except DomainError as error:
@@ -75,9 +75,9 @@ def _save(request: HttpRequest, dataset: Dataset, rows: list[table_forms.Row], p
         return False
     if people:
         dataset.releases.keep_estimate(people, dataset, current_user(request))
-    text = ngettext("Saved: %(count)s column.", "Saved: %(count)s columns.", len(said))
-    if said:
-        messages.success(request, text % {"count": len(said)})
+    text = ngettext("Saved: %(count)s column.", "Saved: %(count)s columns.", len(changed))
+    if changed:
+        messages.success(request, text % {"count": len(changed)})
     if sharing := [attribute.name for attribute in attributes if shares_other(attribute)]:
         messages.warning(request, shared_other_text(sharing))
     return True

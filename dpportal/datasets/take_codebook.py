@@ -74,5 +74,5 @@ def _as_written(
 
 def _own_cells(declared: dict[str, Attribute], book: codebooks.Codebook) -> tuple[list[Attribute], list[str]]:
     """Declared numbers, whose special values of a codebook get cells; and columns that are not declared as numbers."""
-    found = {name: with_own_cells(declared.get(name), texts) for name, texts in book.special_values}
-    return [a for a in found.values() if a], [name for name, a in found.items() if a is None]
+    attributes = {name: with_own_cells(declared.get(name), texts) for name, texts in book.special_values}
+    return [a for a in attributes.values() if a], [name for name, a in attributes.items() if a is None]

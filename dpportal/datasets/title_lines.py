@@ -43,10 +43,10 @@ def description_of_titles(titles: Sequence[str]) -> Json:
     lines = [text for text in titles if text]
     publisher = next((text for text in lines if _OFFICE.search(text) and not _YEAR.search(text)), "")
     years = sorted(set(_YEAR.findall(" ".join(lines))))
-    said = {
+    stated = {
         "text": "\n".join(text for text in lines if text != publisher),
         "publisher": publisher[:LONGEST_PUBLISHER],
         "first": years[0] if years else "",
         "last": years[-1] if len(years) > 1 else "",
     }
-    return {name: text for name, text in said.items() if text}
+    return {name: text for name, text in stated.items() if text}

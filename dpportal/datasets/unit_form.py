@@ -94,10 +94,10 @@ class UnitForm(forms.ModelForm[DomainVersion]):
 
     def declare(self, by: User) -> None:
         """Say so of the dataset; who names no column has said that each row is one person. After `is_valid()`."""
-        said = {name: self.cleaned_data[name] for name in self.Meta.fields}
+        fields = {name: self.cleaned_data[name] for name in self.Meta.fields}
         current = self.dataset.current_domain()
-        is_new = current is None or any(getattr(current, name) != value for name, value in said.items())
+        is_new = current is None or any(getattr(current, name) != value for name, value in fields.items())
         if is_new or self.dataset.asks_for_unit:
-            services.declare_unit(self.dataset, **said, by=by)
-        if not said["unit_column"] and (identifying := columns_to_ask_about(self.dataset)):
+            services.declare_unit(self.dataset, **fields, by=by)
+        if not fields["unit_column"] and (identifying := columns_to_ask_about(self.dataset)):
             services.confirm_one_row(self.dataset, identifying, by)

@@ -20,10 +20,10 @@ def unread_cells(attributes: Iterable[Attribute]) -> tuple[tuple[str, str], ...]
 
 def unread_text(cells: Sequence[tuple[str, str]]) -> str:
     """Age in “0–4”, income in “0 to 100”: where such values count, of the first columns."""
-    said = [_("%(column)s in “%(cell)s”") % {"column": name, "cell": cell} for name, cell in cells]
-    more = len(said) - MOST_NAMED
+    places = [_("%(column)s in “%(cell)s”") % {"column": name, "cell": cell} for name, cell in cells]
+    more = len(places) - MOST_NAMED
     if more > 0:
-        said[MOST_NAMED:] = [
+        places[MOST_NAMED:] = [
             ngettext("%(count)s more column", "%(count)s more columns", more) % {"count": more}
         ]
-    return listed(said)
+    return listed(places)

@@ -61,11 +61,13 @@ def listing(request: HttpRequest) -> HttpResponse:
     page = Paginator(datasets, PAGE_SIZE).get_page(request.GET.get("page"))
     for dataset in page:
         with_listed_right(request, dataset)
-    asked = [answer for dataset in page for answer in dataset.budget_requests.all()]
+    requests = [answer for dataset in page for answer in dataset.budget_requests.all()]
     context = {
         "page_obj": page,
         "granted": [
-            a for a in asked if a.is_granted and not a.seen and a.by_id == request.user.pk and a.can_continue
+            a
+            for a in requests
+            if a.is_granted and not a.seen and a.by_id == request.user.pk and a.can_continue
         ],
         "demonstration": (is_coming := demo_marker.is_pending()),
         "is_demonstration_read": is_coming
@@ -197,10 +199,10 @@ def _sheets(dataset: Dataset) -> Json:
 def _declared(dataset: Dataset, domain: DomainVersion | None) -> Json:
     """What is declared, and the columns whose values were chosen privately."""
     declarations = [(row, row.declared()) for row in domain.attributes.all()] if domain else []
-    made = dataset.value_choices.exclude(measured_at=None)
+    measured = dataset.value_choices.exclude(measured_at=None)
     by_column = {row.column: attribute for row, attribute in declarations}
     chosen = {
-        each.column for each in made if each.column in by_column and each.declares(by_column[each.column])
+        each.column for each in measured if each.column in by_column and each.declares(by_column[each.column])
     }
     return {"declarations": declarations, "chosen": chosen}
 

@@ -117,8 +117,8 @@ def batches() -> Iterator[list[Link]]:
 def repeated_place() -> int | None:
     """The first place that several links have; whoever goes through the links some at a time may read one alone."""
     placed = Link.objects.filter(position__isnull=False).values("position")
-    found = placed.annotate(copies=models.Count("pk")).filter(copies__gt=1).order_by("position").first()
-    return found["position"] if found else None
+    repeated = placed.annotate(copies=models.Count("pk")).filter(copies__gt=1).order_by("position").first()
+    return repeated["position"] if repeated else None
 
 
 def unlinked(source: ChainedRows) -> models.QuerySet[Any]:

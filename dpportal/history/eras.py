@@ -91,13 +91,13 @@ class EarlierLines:
 
 def contents(links: Sequence[Link]) -> dict[tuple[str, int], list[str]]:
     """What the rows of these links say now, by digests in each form; of those that are there."""
-    found = {}
+    digests = {}
     for event in {link.event for link in links} & set(chain.sources):
         source = chain.sources[event]
         keys = [link.line for link in links if link.event == event]
         for row in source.rows().filter(pk__in=keys):
-            found[event, row.pk] = source.contents(row)
-    return found
+            digests[event, row.pk] = source.contents(row)
+    return digests
 
 
 def _facts_first(era: Era) -> dict[str, CanonicalValue]:

@@ -32,8 +32,8 @@ FORGET_AFTER_SECONDS = 24 * 3600.0
 class HeartbeatThread:
     """Beats in the background for one process.
 
-    kind: what it is. queues: those that it listens to. deaf: asked at each beat; if true, the process is killed, to be
-    started again by its supervisor. busy: whether it could take no further job now.
+    kind: what it is. queues: those that it listens to. deaf: asked at each beat; if true, the process is sent the
+    signal, to be started again by its supervisor. busy: whether it could take no further job now.
     """
 
     def __init__(
@@ -42,11 +42,13 @@ class HeartbeatThread:
         queues: Collection[str] = (),
         deaf: Callable[[], bool] = lambda: False,
         busy: Callable[[], bool] = lambda: False,
+        ended_by: signal.Signals = signal.SIGKILL,
     ) -> None:
         self.kind = kind
         self.queues = sorted(queues)
         self.deaf = deaf
         self.busy = busy
+        self.ended_by = ended_by
         self.name = f"{kind}@{socket.gethostname()}:{os.getpid()}"
         self._stop = threading.Event()
 
@@ -77,7 +79,7 @@ class HeartbeatThread:
             connection.close()
             if deaf:
                 log.error("This worker hears nothing of the jobs that wait; it ends, to be started anew.")
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), self.ended_by)
             if self._stop.wait(BEAT_SECONDS):
                 return
 
@@ -99,17 +101,43 @@ class IdleTimer:
         return self.since is None
 
     def deaf(self) -> bool:
-        """Whether it is idle although a job has waited so long that it should have got the message.
-
-        A machine that can do no jobs hears of none, and for a while after that.
-        """
-        if self.since is not None and (readiness.obstacle() or storage.is_full()):
+        """Whether it is idle although a job has waited so long that it should have got the message."""
+        if self.since is not None and _hindered():
             self.since = time.monotonic()
-        patience = DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
-        since = self.since
-        return (
-            since is not None and time.monotonic() - since > patience and waited_longer(patience, self.queues)
-        )
+        return self.since is not None and _deaf_since(self.since, self.queues)
+
+
+class FreePlaceTimer:
+    """How long a worker whose pool does several tasks at a time has had a place free. tasks: how many it does now.
+
+    Where the queue's server dies under a task, the end of that task cannot be acknowledged, and Celery waits for that
+    for ever: the place is lost, and with the last one the worker hears of nothing any more.
+    """
+
+    def __init__(self, queues: Collection[str], tasks: Callable[[], int], places: int) -> None:
+        self.queues = queues
+        self.tasks = tasks
+        self.places = places
+        self.since = time.monotonic()
+
+    def busy(self) -> bool:
+        return self.tasks() >= self.places
+
+    def deaf(self) -> bool:
+        """Whether a place has been free for so long that a job that waits should have got it."""
+        if self.busy() or _hindered():
+            self.since = time.monotonic()
+        return _deaf_since(self.since, self.queues)
+
+
+def _hindered() -> bool:
+    """Whether this machine can do no jobs: its workers hear of none then, and for a while after that."""
+    return bool(readiness.obstacle()) or storage.is_full()
+
+
+def _deaf_since(since: float, queues: Collection[str]) -> bool:
+    patience = DEAF_AFTER_LEASES * settings.JOB_LEASE_SECONDS
+    return time.monotonic() - since > patience and waited_longer(patience, queues)
 
 
 def waited_longer(seconds: float, queues: Collection[str]) -> bool:

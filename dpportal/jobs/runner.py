@@ -183,7 +183,7 @@ def _attempt(kind: AnyKind, claim: Claim) -> None:
     """
     is_within, outer = _works.get(), _works.set(True)
     try:
-        with claim.renewed():
+        with claim.renewed(), storage.disk_faults():
             kind.work(kind.row(claim.pk), claim)
     except LostClaimError:
         raise

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+import signal
+import threading
 from typing import TYPE_CHECKING
 
 from celery.concurrency.solo import TaskPool
@@ -18,18 +19,14 @@ from celery.worker.state import active_requests
 from django.conf import settings
 
 from dpportal.jobs import lock_timeouts, readiness
-from dpportal.jobs.heartbeat import HeartbeatThread, IdleTimer
+from dpportal.jobs.heartbeat import FreePlaceTimer, HeartbeatThread, IdleTimer
 from dpportal.jobs.models import Heartbeat
 
 if TYPE_CHECKING:
     from celery.worker.consumer import Consumer
 
 READY_FILE = "worker.ready"
-
-
-def _is_full(consumer: Consumer) -> bool:
-    """Whether every process of a pool has a task."""
-    return bool(len(active_requests) >= consumer.controller.concurrency)
+_beating = threading.Event()
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]
@@ -53,17 +50,30 @@ def wait_until_ready(**_: object) -> None:
 
 @worker_ready.connect  # type: ignore[untyped-decorator]
 def say_ready(sender: Consumer, **_: object) -> None:
-    """Report to the supervisor and to the page “Health” that the worker listens to its queue."""
+    """Report to the supervisor and to the page “Health” that the worker listens to its queue.
+
+    Celery says so again whenever it has reached a queue's server that was away; the pulse goes on.
+    """
+    if _beating.is_set():
+        return
+    _beating.set()
     names = set(sender.app.amqp.queues.consume_from)
-    idleness = IdleTimer(names)
-    task_prerun.connect(idleness.begin, weak=False)
-    task_postrun.connect(idleness.end, weak=False)
-    # In other pools the tasks run in other processes, of which this one does not know whether they are idle.
     alone = isinstance(sender.pool, TaskPool)
-    if alone:
-        pulse = HeartbeatThread(Heartbeat.Kind.WORKER, names, idleness.deaf, idleness.busy)
-    else:
-        pulse = HeartbeatThread(Heartbeat.Kind.WORKER, names, busy=partial(_is_full, sender))
+    pulse = _pulse_of_one(names) if alone else _pulse_of_pool(names, sender.controller.concurrency)
     pulse.start()
     worker_shutting_down.connect(lambda **_: pulse.end(), weak=False)
     (settings.DATA_DIR / READY_FILE).touch()
+
+
+def _pulse_of_one(names: set[str]) -> HeartbeatThread:
+    """That of a worker that does its tasks itself, and is killed if it hangs in the queue's server."""
+    idleness = IdleTimer(names)
+    task_prerun.connect(idleness.begin, weak=False)
+    task_postrun.connect(idleness.end, weak=False)
+    return HeartbeatThread(Heartbeat.Kind.WORKER, names, idleness.deaf, idleness.busy)
+
+
+def _pulse_of_pool(names: set[str], places: int) -> HeartbeatThread:
+    """That of a worker with processes for its tasks, which it lets end before it does."""
+    free = FreePlaceTimer(names, lambda: len(active_requests), places)
+    return HeartbeatThread(Heartbeat.Kind.WORKER, names, free.deaf, free.busy, signal.SIGTERM)

@@ -71,15 +71,15 @@ class ProgramText(NamedTuple):
 
 def program_texts() -> list[ProgramText]:
     """Of `mechanisms` all, of the portal the sentences and what describes files and acts; each once."""
-    found: dict[str, ProgramText] = {}
+    texts: dict[str, ProgramText] = {}
     for room in ("mechanisms", "dpportal"):
         for path in sorted((ROOT / room).rglob("*.py")):
             if not _is_skipped(path):
                 for text in _TextFinder.texts_of(
                     path, takes_phrases=room == "mechanisms" or _is_in(path, "dpportal", OF_FRAGMENTS)
                 ):
-                    found.setdefault(text.template, text)
-    return list(found.values())
+                    texts.setdefault(text.template, text)
+    return list(texts.values())
 
 
 def _is_skipped(path: Path) -> bool:
@@ -100,13 +100,13 @@ class _TextFinder(ast.NodeVisitor):
 
     def __init__(self, path: Path, *, takes_phrases: bool) -> None:
         self.path, self.takes_phrases = path, takes_phrases
-        self.found: list[ProgramText] = []
+        self.texts: list[ProgramText] = []
 
     @classmethod
     def texts_of(cls, path: Path, *, takes_phrases: bool) -> list[ProgramText]:
         reader = cls(path, takes_phrases=takes_phrases)
         reader.visit(ast.parse(path.read_text()))
-        return reader.found
+        return reader.texts
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A docstring is none."""
@@ -179,7 +179,7 @@ class _TextFinder(ast.NodeVisitor):
 
     def _add(self, node: ast.expr, text: str) -> None:
         place = f"{self.path.relative_to(ROOT)}:{node.lineno}"
-        self.found.append(ProgramText(text.strip(), place))
+        self.texts.append(ProgramText(text.strip(), place))
 
 
 def _texts_in(node: ast.expr) -> Iterator[str]:

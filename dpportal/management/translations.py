@@ -48,12 +48,12 @@ def extracted() -> POFile:
         environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
         command = [sys.executable, "-m", "django", "makemessages", "-l", LOCALE, "-v", "0", *_OPTIONS]
         subprocess.run(command, cwd=folder, env=environment, check=True)  # noqa: S603 (a fixed command)
-        found = pofile(Path(folder) / "locale" / LOCALE / "LC_MESSAGES" / "django.po")
-    known = {form for entry in found for form in (entry.msgid, entry.msgid_plural)}
-    _add(found, known, ((text.template, text.place.partition(":")[0]) for text in program_texts()))
-    _add(found, known, ((text, "dpportal/api") for text in v1.texts()))
-    _add(found, known, ((label, "admin") for label in sorted(admin_labels)))
-    return found
+        catalogue = pofile(Path(folder) / "locale" / LOCALE / "LC_MESSAGES" / "django.po")
+    known = {form for entry in catalogue for form in (entry.msgid, entry.msgid_plural)}
+    _add(catalogue, known, ((text.template, text.place.partition(":")[0]) for text in program_texts()))
+    _add(catalogue, known, ((text, "dpportal/api") for text in v1.texts()))
+    _add(catalogue, known, ((label, "admin") for label in sorted(admin_labels)))
+    return catalogue
 
 
 def _add(catalogue: POFile, known: set[str], texts: Iterable[tuple[str, str]]) -> None:
@@ -81,11 +81,11 @@ def renewed() -> POFile:
     for entry in after:
         entry.msgstr, entry.msgstr_plural = "", {0: ""} if entry.msgid_plural else {}
         if old := before.get((entry.msgctxt, entry.msgid)):
-            said = old.msgstr or old.msgstr_plural.get(0, "")
+            translation = old.msgstr or old.msgstr_plural.get(0, "")
             if entry.msgid_plural:
-                entry.msgstr_plural = {0: said}
+                entry.msgstr_plural = {0: translation}
             else:
-                entry.msgstr = said
+                entry.msgstr = translation
     after.metadata = _METADATA
     after.header, after.wrapwidth = "", WIDTH
     after.sort(key=lambda entry: (entry.msgid, entry.msgctxt or ""))

@@ -98,10 +98,10 @@ def post(place: Destination, body: bytes, headers: Mapping[str, str], *, private
 def _checked(place: Destination, *, private: bool) -> list[str]:
     """The addresses of a host, all of which may be called."""
     try:
-        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+        resolved = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise UnreachableError(_("The name of the host leads nowhere.")) from None
-    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    addresses = list(dict.fromkeys(str(entry[4][0]) for entry in resolved))
     if not all(may_be_called(address, private=private) for address in addresses):
         text = _(
             "The name of the host leads into a private network, so nothing was sent. If it should, an administrator "

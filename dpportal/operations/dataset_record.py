@@ -68,9 +68,11 @@ def _subject(entry: AuditEntry) -> str:
 
 def lines_of(dataset: Dataset) -> QuerySet[AuditEntry]:
     """The lines that its owners may see, newest first: of it, its releases, running counts and choices of values."""
-    made = [(kind, kind._default_manager.filter(dataset=dataset)) for kind in (Release, Stream, ValueChoice)]
+    by_kind = [
+        (kind, kind._default_manager.filter(dataset=dataset)) for kind in (Release, Stream, ValueChoice)
+    ]
     subjects = [f"dataset {dataset.pk}"]
     subjects += [
-        f"{kind._meta.model_name} {pk}" for kind, rows in made for pk in rows.values_list("pk", flat=True)
+        f"{kind._meta.model_name} {pk}" for kind, rows in by_kind for pk in rows.values_list("pk", flat=True)
     ]
     return AuditEntry.objects.filter(subject__in=subjects, action__in=SHOWN).order_by("-at", "-pk")

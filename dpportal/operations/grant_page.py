@@ -59,10 +59,10 @@ def page(request: HttpRequest, dataset_id: UUID) -> HttpResponseBase:
 @transaction.atomic
 def _waits(form: GrantForm, by: User) -> bool:
     """Whether a valid grant needs a second person, who is asked for."""
-    is_asked = form.is_valid() and approved_grants.asks_first(form)
-    if is_asked:
+    needs_approval = form.is_valid() and approved_grants.asks_first(form)
+    if needs_approval:
         approved_grants.ask(form, by)
-    return is_asked
+    return needs_approval
 
 
 @transaction.atomic
@@ -115,10 +115,10 @@ def meaning(request: HttpRequest, dataset_id: UUID) -> HttpResponse:
 def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: ReductionForm) -> HttpResponse:
     account = Budget.for_planning(dataset)
     waiting = _request_of(dataset)
-    asked = waiting.amount if waiting and waiting.definition == account.definition else None
+    amount = waiting.amount if waiting and waiting.definition == account.definition else None
     # What was asked for is chosen already; the administrator may choose otherwise.
     delta = waiting.delta if waiting else Decimal(0)
-    begun = Odds.of(account, asked, form.accounts, delta) if asked and not form.is_bound else None
+    begun = Odds.of(account, amount, form.accounts, delta) if amount and not form.is_bound else None
     drafts, more_drafts = _newest_drafts(dataset)
     context: Json = {
         "dataset": dataset,
@@ -128,8 +128,8 @@ def _shown(request: HttpRequest, dataset: Dataset, form: GrantForm, taking: Redu
         "drafts": drafts,
         "more_drafts": more_drafts,
         "symbol": account.symbol,
-        "choices": odds.choices(account, asked, form.accounts),
-        "chosen": plain(asked) if begun and asked else form["choice"].value(),
+        "choices": odds.choices(account, amount, form.accounts),
+        "chosen": plain(amount) if begun and amount else form["choice"].value(),
         "protects": protection_digest(dataset),
         "form": form,
         "odds": begun or form.odds,

@@ -38,8 +38,9 @@ class Health:
     """queue_age: seconds that the oldest queued job has waited, 0 if none does. stuck_queues: in which jobs wait long
     although a worker that listens to them is free, or none does. running: jobs that a worker has.
 
-    free_bytes: of the data disk. has_broker: whether the queue's server answers. hindered: workers and sweeps that are
-    alive and whose machine cannot do jobs.
+    free_bytes, free_files: of the data disk, where it counts files. is_full: whether nothing is begun on it.
+    has_broker: whether the queue's server answers. hindered: workers and sweeps that are alive and whose machine cannot
+    do jobs.
     """
 
     queue_age: float
@@ -48,6 +49,8 @@ class Health:
     workers: int
     sweeps: int
     free_bytes: int
+    free_files: int | None
+    is_full: bool
     has_broker: bool
     hindered: tuple[str, ...] = ()
 
@@ -60,7 +63,7 @@ class Health:
             "queue-stuck": bool(self.stuck_queues),
             "no-broker": not self.has_broker,
             "machine-hindered": bool(self.hindered),
-            "disk-full": self.free_bytes < storage.floor(),
+            "disk-full": self.is_full,
         }
 
     @property
@@ -81,6 +84,8 @@ def measured() -> Health:
         Heartbeat.alive(Heartbeat.Kind.WORKER).count(),
         Heartbeat.alive(Heartbeat.Kind.SWEEP).count(),
         shutil.disk_usage(settings.DATA_DIR).free,
+        storage.free_files(),
+        storage.is_full(),
         broker.is_reachable(),
         tuple(each.name for kind in Heartbeat.Kind for each in Heartbeat.alive(kind).exclude(obstacle="")),
     )

@@ -79,7 +79,7 @@ def differences() -> Iterator[str]:
     """What a table lacks, and what it has besides."""
     there = _parts(connection, OWN_SCHEMA)
     try:
-        wanted = _declared_parts()
+        declared = _declared_parts()
     except DatabaseError as fault:
         text = _(
             "The portal's tables could not be made a second time, to compare the two (%(fault)s). On PostgreSQL the "
@@ -88,7 +88,7 @@ def differences() -> Iterator[str]:
         yield text % {"fault": type(fault).__name__}
         return
     for table in names():
-        yield from _difference(table, wanted[table] - there[table], there[table] - wanted[table])
+        yield from _difference(table, declared[table] - there[table], there[table] - declared[table])
 
 
 def _difference(table: str, lacking: set[str], more: set[str]) -> Iterator[str]:
@@ -118,9 +118,9 @@ def _declared_parts() -> PartsOfTables:
         with connection.cursor() as cursor:
             cursor.execute("SET LOCAL search_path = pg_temp")
         _make(connection)
-        found = _parts(connection, "pg_catalog.pg_my_temp_schema()")
+        parts = _parts(connection, "pg_catalog.pg_my_temp_schema()")
         transaction.set_rollback(True)
-    return found
+    return parts
 
 
 def _make(wrapper: BaseDatabaseWrapper) -> None:
@@ -140,10 +140,10 @@ def _parts(wrapper: BaseDatabaseWrapper, schema: str = "") -> PartsOfTables:
         cursor.execute(f"SELECT {schema}")
         [(key,)] = cursor.fetchall()
         cursor.execute(POSTGRESQL, {"schema": key, "tables": names()})
-        found: PartsOfTables = defaultdict(set)
+        parts_of: PartsOfTables = defaultdict(set)
         for table, part in cursor.fetchall():
-            found[table].add(part)
-    return defaultdict(set, {table: set(_without_casts(parts)) for table, parts in found.items()})
+            parts_of[table].add(part)
+    return defaultdict(set, {table: set(_without_casts(parts)) for table, parts in parts_of.items()})
 
 
 def _without_casts(parts: set[str]) -> Iterator[str]:
@@ -158,10 +158,10 @@ def _without_casts(parts: set[str]) -> Iterator[str]:
 
 def _read(rows: list[tuple[str, str, str]]) -> PartsOfTables:
     """What SQLite's own statements say."""
-    found: PartsOfTables = defaultdict(set)
+    parts: PartsOfTables = defaultdict(set)
     for table, kind, statement in rows:
         if kind == "table":
-            found[table].update(sqlite_clauses.of_table(statement))
+            parts[table].update(sqlite_clauses.of_table(statement))
         elif part := sqlite_clauses.of_index(statement):
-            found[table].add(part)
-    return found
+            parts[table].add(part)
+    return parts

@@ -100,8 +100,8 @@ def _rewrap(pk: UUID) -> bool:
 def _with_plain_files() -> list[UUID]:
     """The datasets of which a file may not be sealed, as those of earlier versions are not."""
     sealed = DatasetKey.objects.filter(is_for_all=True).values("pk")
-    kept = Dataset.objects.exclude(state=Dataset.State.ERASED).exclude(pk__in=sealed)
-    return list(kept.values_list("pk", flat=True))
+    datasets = Dataset.objects.exclude(state=Dataset.State.ERASED).exclude(pk__in=sealed)
+    return list(datasets.values_list("pk", flat=True))
 
 
 def _seal_files(pk: UUID) -> int:

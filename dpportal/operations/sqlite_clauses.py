@@ -44,8 +44,8 @@ def of_index(statement: str) -> str:
 
     Empty for one that only makes reading faster: of columns, and not unique.
     """
-    found = _INDEX.fullmatch(statement)
-    if found is None:
+    match = _INDEX.fullmatch(statement)
+    if match is None:
         return statement
-    unique, of = found.groups()
+    unique, of = match.groups()
     return "" if not unique and _PLAIN.fullmatch(of) else f"{'UNIQUE ' if unique else ''}INDEX ON {of}"

@@ -84,7 +84,7 @@ WHERE objid >= 16384 AND NOT EXISTS (
 ORDER BY 1, 3, 2
 """
 SQLITE = "SELECT 'trigger', name, tbl_name FROM sqlite_master WHERE type = 'trigger' ORDER BY tbl_name, name"
-SAID: dict[str, str | Promise] = {
+STATED: dict[str, str | Promise] = {
     "trigger": gettext_lazy("The table %(table)s has the trigger %(name)s, which is not the portal's."),
     "unchecked": gettext_lazy("Foreign keys of the table %(table)s are not checked: that was switched off."),
     "rule": gettext_lazy(
@@ -120,7 +120,7 @@ def additions() -> Iterator[str]:
     )
     for kind, name, table in _on_sqlite() if connection.vendor == "sqlite" else _on_postgresql(own):
         if kind != "trigger" or name not in own:
-            yield f"{SAID[kind] % {'name': name, 'table': table}} {remedy}"
+            yield f"{STATED[kind] % {'name': name, 'table': table}} {remedy}"
 
 
 def _own_triggers() -> set[str]:

@@ -154,10 +154,10 @@ def _delete_unless_stored_again(name: str) -> None:
     """
     with storage.scratch_folder() as scratch, suppress(FileNotFoundError):
         with storage.local_path(name) as stored:
-            kept = Path(shutil.copyfile(stored, scratch / stored.name))
+            copy = Path(shutil.copyfile(stored, scratch / stored.name))
         default_storage.delete(name)
         if name in strategies.stored_names() | named_matrices(Release.objects.all()):
-            storage.keep(kept, name)
+            storage.keep(copy, name)
 
 
 def _clear_disk() -> None:

@@ -64,8 +64,8 @@ def checked(what: str, check: Callable[[], Iterable[str]]) -> Iterator[str]:
     except StorageFault:
         raise
     except Exception as fault:
-        said = _("%(what)s cannot be checked: a value has a form that no portal writes (%(fault)s).")
-        yield said % {"what": what, "fault": type(fault).__name__}
+        text = _("%(what)s cannot be checked: a value has a form that no portal writes (%(fault)s).")
+        yield text % {"what": what, "fault": type(fault).__name__}
 
 
 def unnamed_files() -> Iterator[str]:

@@ -29,8 +29,8 @@ def layered(texts: Mapping[str, Json]) -> Json:
     """One of what was made in each language, by its code: the site's, with a layer for each that says anything else."""
     first = texts[settings.LANGUAGE_CODE]
     layers = {code: _difference(first, other) for code, other in texts.items() if other is not first}
-    found = {code: layer for code, layer in layers.items() if layer is not None}
-    return {**first, LAYERS: found} if found else first
+    present = {code: layer for code, layer in layers.items() if layer is not None}
+    return {**first, LAYERS: present} if present else first
 
 
 def in_reader_language(stored: Json) -> Json:

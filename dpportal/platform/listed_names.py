@@ -48,7 +48,7 @@ def with_number(name: object, number: int) -> str:
 
 def in_a_row(sentences: Iterable[str]) -> str:
     """Those sentences that are not empty, with a blank between them unless the mark before is as wide as one."""
-    said = ""
+    joined = ""
     for sentence in filter(None, sentences):
-        said += ("" if not said or said.endswith(_FULL_WIDTH) else " ") + sentence
-    return said
+        joined += ("" if not joined or joined.endswith(_FULL_WIDTH) else " ") + sentence
+    return joined

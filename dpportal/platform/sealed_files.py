@@ -228,15 +228,15 @@ class Reader(io.RawIOBase):
         """So many bytes, fewer only at the end."""
         at = self.tell()
         left = max(0, self.size - at)
-        wanted = left if size is None or size < 0 else min(size, left)
-        if not wanted:
+        length = left if size is None or size < 0 else min(size, left)
+        if not length:
             return b""
-        first, last = at // CHUNK, (at + wanted - 1) // CHUNK
-        self._place.at = at + wanted
+        first, last = at // CHUNK, (at + length - 1) // CHUNK
+        self._place.at = at + length
         inner = at - first * CHUNK
         if first == last:
-            return self._chunk(first)[inner : inner + wanted]
-        return b"".join(map(self._chunk, range(first, last + 1)))[inner : inner + wanted]
+            return self._chunk(first)[inner : inner + length]
+        return b"".join(map(self._chunk, range(first, last + 1)))[inner : inner + length]
 
     def _chunk(self, number: int) -> bytes:
         sealed = os.pread(self._descriptor, SEALED_CHUNK, HEAD_BYTES + number * SEALED_CHUNK)

@@ -35,6 +35,8 @@ FREE_INODES = 1000
 TRIED_BYTES = 4096
 # Nothing more fits on the disk, or into what its owner may use of it.
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+# The disk was mounted read-only, which a kernel does after a fault, does not read or write, or is gone.
+DISK_FAULTS = (*NO_SPACE, errno.EROFS, errno.EIO, errno.ESTALE, errno.ENODEV)
 
 
 class PrivateStorage(FileSystemStorage):
@@ -55,6 +57,10 @@ class PrivateStorage(FileSystemStorage):
     def _save(self, name: str, content: File[bytes]) -> str:
         with on_disk():
             return str(super()._save(name, content))  # type: ignore[misc]
+
+    def delete(self, name: str) -> None:
+        with on_disk():
+            super().delete(name)
 
 
 class DiskFullError(Exception):
@@ -116,9 +122,15 @@ def is_full(more: int = 0) -> bool:
 
 
 def _has_inodes() -> bool:
-    """Whether files can be made; some file systems count none."""
+    """Whether files can be made."""
+    least = min(FREE_INODES, os.statvfs(settings.DATA_DIR).f_files // 100)
+    return (free := free_files()) is None or free >= least
+
+
+def free_files() -> int | None:
+    """How many more files the disk has room for; some file systems count none."""
     disk = os.statvfs(settings.DATA_DIR)
-    return disk.f_favail >= min(FREE_INODES, disk.f_files // 100)
+    return disk.f_favail if disk.f_files else None
 
 
 def obstacle() -> str:
@@ -273,12 +285,32 @@ def _complete_copy(target: Path, path: Path) -> Path:
 
 @contextmanager
 def on_disk() -> Iterator[None]:
-    """Raises StorageFault where this machine's disk does not take a file."""
+    """Raises StorageFault where this machine's disk does not take a file, or does not let one go."""
     try:
         yield
     except OSError as fault:
-        log.error("no file can be stored: %s", fault.strerror)
-        raise (StorageFullFault if fault.errno in NO_SPACE else StorageFault)() from None
+        raise _as_storage_fault(fault) from None
+
+
+@contextmanager
+def disk_faults() -> Iterator[None]:
+    """Raises StorageFault where something was to be written, wherever it was, and this machine's disk fails."""
+    try:
+        yield
+    except OSError as error:
+        if (fault := fault_of(error)) is None:
+            raise
+        raise fault from None
+
+
+def fault_of(error: OSError) -> StorageFault | None:
+    """The fault of this machine's disk behind an error, if it is one."""
+    return _as_storage_fault(error) if error.errno in DISK_FAULTS else None
+
+
+def _as_storage_fault(fault: OSError) -> StorageFault:
+    log.error("this machine's disk fails: %s", fault.strerror)
+    return StorageFullFault() if fault.errno in NO_SPACE else StorageFault()
 
 
 def keep_under_random_name(path: Path, folder: str, beginning: str = "") -> str:

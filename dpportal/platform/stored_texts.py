@@ -84,12 +84,12 @@ class _Template:
         values = self.pattern.fullmatch(text)
         if values is None:
             return None
-        said = {name: book.value(name, value) for name, value in values.groupdict().items()}
-        places = iter(range(len(said)))
+        translations = {name: book.value(name, value) for name, value in values.groupdict().items()}
+        places = iter(range(len(translations)))
 
         def filled(place: re.Match[str]) -> str:
             literal = _LITERALS.get(place[0])
-            return literal if literal is not None else said.get(_group(place, places), "")
+            return literal if literal is not None else translations.get(_group(place, places), "")
 
         return _PLACE.sub(filled, self.translation)
 
@@ -107,18 +107,18 @@ class Translations:
         others = _entries(self.django) if self.django and self.django.exists() else ()
         # Single words of Django, such as months, may be anybody's values.
         sentences = {each.text: each.translation for each in others if each.text.endswith(".")}
-        return {**{text: said for text, said in sentences.items() if said}, **own}
+        return {**{text: translation for text, translation in sentences.items() if translation}, **own}
 
     @cached_property
     def _templates(self) -> dict[str, list[_Template]]:
         """By their first letters; those that begin with a value by none. The most literal come first."""
-        found: dict[str, list[_Template]] = defaultdict(list)
+        by_word: dict[str, list[_Template]] = defaultdict(list)
         for text, translation in self._exact.items():
             if (place := _PLACE.search(text)) and (template := _template(text, translation)):
-                found[text[:_PREFIX] if place.start() >= _PREFIX else ""].append(template)
-        for templates in found.values():
+                by_word[text[:_PREFIX] if place.start() >= _PREFIX else ""].append(template)
+        for templates in by_word.values():
             templates.sort(key=lambda template: -template.letters)
-        return found
+        return by_word
 
     def value(self, name: str, text: str) -> str:
         """A value of a template: a phrase of ours is translated, too."""
@@ -134,9 +134,9 @@ class Translations:
         """Two phrases of ours with a comma between, or several, each with its share or without."""
         first, _comma, last = text.rpartition(", ")
         for phrases in ((first, last), text.split(", ")):
-            said = [self._with_share(phrase) for phrase in phrases]
-            if all(said):
-                return "，".join(filter(None, said))
+            translations = [self._with_share(phrase) for phrase in phrases]
+            if all(translations):
+                return "，".join(filter(None, translations))
         return None
 
     def _with_share(self, text: str) -> str | None:
@@ -144,8 +144,8 @@ class Translations:
         phrase, blank, share = text.rpartition(" ")
         if not _SHARE.fullmatch(share):
             return self.sentence(text)
-        said = self.sentence(phrase)
-        return said and f"{said}{blank}{share}"
+        translation = self.sentence(phrase)
+        return translation and f"{translation}{blank}{share}"
 
     def sentence(self, text: str) -> str | None:
         """One text of the catalogue; None if it is none."""
@@ -153,9 +153,9 @@ class Translations:
 
     def _filled(self, text: str) -> str | None:
         for template in (*self._templates.get(text[:_PREFIX], ()), *self._templates.get("", ())):
-            said: str | None = template.fill(text, self)
-            if said is not None:
-                return said
+            filled: str | None = template.fill(text, self)
+            if filled is not None:
+                return filled
         return None
 
     def of_text(self, text: str) -> str:
@@ -165,7 +165,8 @@ class Translations:
         while begin < len(parts):
             runs = ((end, " ".join(parts[begin:end])) for end in range(len(parts), begin, -1))
             end, piece = next(
-                ((end, said) for end, run in runs if (said := self.sentence(run))), (begin + 1, parts[begin])
+                ((end, translation) for end, run in runs if (translation := self.sentence(run))),
+                (begin + 1, parts[begin]),
             )
             if answer.endswith(":") and piece != parts[begin]:  # a name, and what of ours follows it
                 answer = f"{answer[:-1]}："
@@ -187,10 +188,10 @@ def in_site_language(function: Callable[P, R]) -> Callable[P, R]:
 
 def translated(text: object) -> str:
     """What the reader's language says for an English text of the portal; the text itself where it has none."""
-    said, language = str(text), get_language() or settings.LANGUAGE_CODE
-    if language == settings.LANGUAGE_CODE or not said.strip():
-        return said
-    return _in_language(language, said)
+    sentence, language = str(text), get_language() or settings.LANGUAGE_CODE
+    if language == settings.LANGUAGE_CODE or not sentence.strip():
+        return sentence
+    return _in_language(language, sentence)
 
 
 @lru_cache(maxsize=2048)
@@ -245,15 +246,15 @@ def _entries(path: Path) -> Iterator[_Entry]:
     raw = path.read_bytes()
     _magic, _revision, number, texts, translations = struct.unpack_from("<5I", raw)
     for place in range(number):
-        text, said = (_string(raw, table + 8 * place) for table in (texts, translations))
+        text, translated_text = (_string(raw, table + 8 * place) for table in (texts, translations))
         _context, _, own = text.rpartition("\x04")
         one, *several = own.split("\0")
-        translation = said.split("\0")[-1]
+        translation = translated_text.split("\0")[-1]
         if several:  # “one row”, which other languages say with its number
             translation = _with_one(translation, one)
         if one:
             yield _Entry(one, translation)
-        yield from (_Entry(form, said.split("\0")[-1]) for form in several)
+        yield from (_Entry(form, translated_text.split("\0")[-1]) for form in several)
 
 
 def _with_one(translation: str, one: str) -> str:

@@ -25,7 +25,7 @@ DOUBLE = '"'
 MARKS = str.maketrans("", "", '"()')
 # A trigger fires always, or else only outside replication: all others count as switched off, and so does one whose
 # function was made in another way, or whose table is called as none of the portal's, but for marks or capitals.
-KEPT = """
+COMPARED_STATEMENT = """
 SELECT tgname, prosrc, pg_catalog.pg_get_triggerdef(pg_trigger.oid, true),
   tgenabled NOT IN ('O', 'A') OR lanname <> 'plpgsql' OR prosecdef OR proconfig IS NOT NULL
   OR relname !~ '^[a-z0-9_]+$'
@@ -144,8 +144,8 @@ class Guard:
 
     def differing(self, using: str) -> list[str]:
         """The names of those that a database lacks, has with another text, or has switched off."""
-        there, wanted = self._installed(connections[using]), self._expected(connections[using].vendor)
-        return sorted(name for name, text in wanted.items() if there.get(name) != text)
+        there, expected = self._installed(connections[using]), self._expected(connections[using].vendor)
+        return sorted(name for name, text in expected.items() if there.get(name) != text)
 
     def _rules(self, using: str) -> list[tuple[str, str]]:
         """Rules of PostgreSQL, with the table of each: they rewrite a statement before a trigger sees it."""
@@ -164,22 +164,22 @@ class Guard:
     def _expected(self, vendor: str) -> dict[str, str]:
         """As `_installed` has it where all is as this version makes it."""
         chosen = [each for each in self.triggers if vendor in each.vendors]
-        kept = _normalised_statements if vendor == "postgresql" else "".join
-        return {each.trigger(self.prefix): kept(each.making(self.prefix, vendor)) for each in chosen}
+        normalised = _normalised_statements if vendor == "postgresql" else "".join
+        return {each.trigger(self.prefix): normalised(each.making(self.prefix, vendor)) for each in chosen}
 
     def _installed(self, connection: BaseDatabaseWrapper) -> dict[str, str]:
         """The triggers that a database has, by name, with all that it keeps of them; of two of a name, of both."""
         having = {
             "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE %s",
-            "postgresql": KEPT,
+            "postgresql": COMPARED_STATEMENT,
         }
-        found: dict[str, str] = {}
+        installed: dict[str, str] = {}
         with connection.cursor() as cursor:
             cursor.execute(having[connection.vendor], [f"{self.prefix}%"])
             for name, *texts in cursor.fetchall():
                 text = _normalised(*texts) if connection.vendor == "postgresql" else texts[0]
-                found[name] = found.get(name, "") + text
-        return found
+                installed[name] = installed.get(name, "") + text
+        return installed
 
     def _dropping(self, connection: BaseDatabaseWrapper) -> Iterator[str]:
         there = self._installed(connection)

@@ -22,7 +22,7 @@ _GROUPED = re.compile(rf"[+-]?[0-9]{{1,3}}([{_MARKS}])[0-9]{{3}}(?:\1[0-9]{{3}})
 _BOTH = re.compile(rf"([+-]?[0-9]{{1,3}}(?:([{_MARKS}])[0-9]{{3}})(?:\2[0-9]{{3}})*)(?!\2)[.,]([0-9]+)")
 # One mark before three digits, after which nothing says whether it ends thousands or begins decimals.
 _EITHER = re.compile(r"([+-]?[1-9][0-9]{0,2})[.,]([0-9]{3})")
-NOT_WHOLE = _("Write a whole number, such as 1500, 1,500 or 1 500.")
+NOT_INTEGER = _("Write a whole number, such as 1500, 1,500 or 1 500.")
 
 
 def decimal_text(text: str) -> str:
@@ -43,20 +43,20 @@ def grouped_decimal_text(text: str) -> str:
     So 1.200.000 and 200 000, whose marks can be nothing else; see `two_readings` of 200.000.
     """
     typed = text.strip()
-    if found := _BOTH.fullmatch(typed):
-        return f"{re.sub(f'[{_MARKS}]', '', found[1])}.{found[3]}"
+    if match := _BOTH.fullmatch(typed):
+        return f"{re.sub(f'[{_MARKS}]', '', match[1])}.{match[3]}"
     grouped = _GROUPED.fullmatch(typed)
-    is_whole = grouped and (grouped[1] not in ".," or typed.count(grouped[1]) > 1)
-    return integer_text(text) if is_whole else decimal_text(text)
+    is_integer = grouped and (grouped[1] not in ".," or typed.count(grouped[1]) > 1)
+    return integer_text(text) if is_integer else decimal_text(text)
 
 
 def two_readings(text: str) -> tuple[str, str] | None:
     """How to write either number that a text may mean, 200000 and 200.0 of 200.000; None where it means one alone."""
-    found = _EITHER.fullmatch(text.strip())
-    if not found:
+    match = _EITHER.fullmatch(text.strip())
+    if not match:
         return None
-    decimals = found[2].rstrip("0")
-    return found[1] + found[2], f"{found[1]}.{decimals if 0 < len(decimals) < 3 else f'{decimals}0'}"
+    decimals = match[2].rstrip("0")
+    return match[1] + match[2], f"{match[1]}.{decimals if 0 < len(decimals) < 3 else f'{decimals}0'}"
 
 
 class _TypedInput(forms.TextInput):

@@ -35,11 +35,11 @@ def hidden_sign(text: str, *, has_lines: bool = False) -> str:
     for place, sign in enumerate(text, 1):
         is_end = has_lines and sign in _LINES
         if sign in TURNING or (unicodedata.category(sign) in _REFUSED and not is_end):
-            said = _(
+            sentence = _(
                 "Character %(place)s is one that nobody sees (%(code)s): it can hide or turn what stands beside it. "
                 "Take it out, or type the text anew."
             )
-            return said % {"place": place, "code": f"U+{ord(sign):04X}"}
+            return sentence % {"place": place, "code": f"U+{ord(sign):04X}"}
     return ""
 
 

@@ -31,7 +31,7 @@ class Described:
     title: str
     description: str
     author: str
-    made: date
+    created_on: date
     about: About
 
 
@@ -39,8 +39,8 @@ def croissant_file(folder: Path, tables: Sequence[Table], described: Described) 
     """Write croissant.json: a file object for each data file, a record set for each CSV table with its columns."""
     files = [_data_file(table) for table in tables]
     names = (described.name, described.title)
-    made, said = described.made.isoformat(), _described(described.about)
-    document = croissant(names, described.description, described.author, made, said, files)
+    day, facts = described.created_on.isoformat(), _described(described.about)
+    document = croissant(names, described.description, described.author, day, facts, files)
     return write_json(folder / NAME, ABOUT, dict(document))
 
 

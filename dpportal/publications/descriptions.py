@@ -83,7 +83,7 @@ def readme_file(folder: Path, template: str, contexts: Mapping[str, Json]) -> Bu
         for code, _name in settings.LANGUAGES:
             with override(code):
                 text = render_to_string(_named(template, code), contexts[code])
-                readme.write(_MARKUP.sub(lambda found: "".join(_WRITTEN[sign] for sign in found[0]), text))
+                readme.write(_MARKUP.sub(lambda match: "".join(_WRITTEN[sign] for sign in match[0]), text))
     return BundleFile(path, ABOUT_README)
 
 

@@ -30,21 +30,21 @@ def frame_height(figure: Mapping[str, Json], metadata: Metadata, width: int = 0)
 
 
 def _height_at(figure: Mapping[str, Json], metadata: Metadata, width: int) -> int:
-    drawn, about = figure["drawing"], metadata.about
-    narrow = drawn.get("narrow")
+    drawing, about = figure["drawing"], metadata.about
+    narrow = drawing.get("narrow")
     if width < WINDOW and narrow and width <= PHONE * 1.6:
-        drawn = narrow
+        drawing = narrow
     source = joint(",").join([metadata.author, metadata.title, metadata.kind])
-    said = [about.period, about.publisher, about.terms.name if about.terms else ""]
+    facts = [about.period, about.publisher, about.terms.name if about.terms else ""]
     words = [
         (HEADING, metadata.title),
-        (NORMAL, joint(",").join(filter(None, said))),
+        (NORMAL, joint(",").join(filter(None, facts))),
         (NORMAL, figure["title"]),
-        (SMALL, joint(",").join(name for name, _mark in drawn["names"])),
-        (SMALL, f"{figure['caption']} {drawn.get('scale', '')}"),
+        (SMALL, joint(",").join(name for name, _mark in drawing["names"])),
+        (SMALL, f"{figure['caption']} {drawing.get('scale', '')}"),
         (SMALL, source),
     ]
     room = max(1, width - SIDES)
     lines = sum(tall * ceil(letters(str(text).strip()) * letter / room) for (tall, letter), text in words)
-    height: float = drawn["height"] * min(1.0, room / drawn["width"])
+    height: float = drawing["height"] * min(1.0, room / drawing["width"])
     return ceil(BETWEEN + lines + height)

@@ -27,14 +27,14 @@ _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
 
 def picture(figure: Json, metadata: Metadata) -> str:
     """An SVG drawing of a figure with `drawing`, for a report or a web page. Loads nothing and needs no style sheet."""
-    drawn = figure["drawing"]
-    legend = list(_legend(drawn, HEAD + drawn["height"]))
-    first = (legend[-1]["top"] if legend else HEAD + drawn["height"] - LINE) + 2 * LINE
+    drawing = figure["drawing"]
+    legend = list(_legend(drawing, HEAD + drawing["height"]))
+    first = (legend[-1]["top"] if legend else HEAD + drawing["height"] - LINE) + 2 * LINE
     lines = textwrap.wrap(figure["caption"], LINE_LETTERS) + textwrap.wrap(_source(metadata), LINE_LETTERS)
     context = {
         "title": metadata.title,
         "subtitle": figure["title"],
-        "drawn": drawn,
+        "drawn": drawing,
         "top": HEAD,
         "legend": legend,
         "notes": [(line, first + place * LINE) for place, line in enumerate(lines)],
@@ -46,7 +46,7 @@ def picture(figure: Json, metadata: Metadata) -> str:
 
 def in_light(text: str) -> str:
     """With the light colours in place of the names that the style sheet has for them."""
-    return _VARIABLE.sub(lambda found: _light_colours().get(found[1], "#1b2430"), text)
+    return _VARIABLE.sub(lambda match: _light_colours().get(match[1], "#1b2430"), text)
 
 
 def _source(metadata: Metadata) -> str:

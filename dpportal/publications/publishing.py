@@ -93,8 +93,8 @@ class DetailsForm(forms.Form):
 
     def changes(self, publication: Publication) -> bool:
         """Whether a valid form says something else than what the publication has."""
-        said = (self.cleaned_data["doi"], self.cleaned_data["supersedes"])
-        return said != (publication.doi, publication.supersedes)
+        details = (self.cleaned_data["doi"], self.cleaned_data["supersedes"])
+        return details != (publication.doi, publication.supersedes)
 
 
 class PublishForm(DetailsForm):

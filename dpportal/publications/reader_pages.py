@@ -114,8 +114,8 @@ class ReaderPages(Generic[P]):
         @self.page
         def chosen(request: HttpRequest, publication: P) -> HttpResponseBase:
             with override(settings.LANGUAGE_CODE):  # what programs read has one language
-                told = self._representation(request, publication)
-            return told or view(request, publication)
+                representation = self._representation(request, publication)
+            return representation or view(request, publication)
 
         return _with_problems(chosen, _asks_for_data)
 

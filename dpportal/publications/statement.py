@@ -166,10 +166,10 @@ def rounded_up(value: float, decimals: int) -> str:
         return _("more than %(number)s") % {"number": power_of_ten(300)}
     if value >= 1000:
         exponent = math.floor(math.log10(value))
-        kept = 2 if value < 10**6 else 1
-        digits = math.ceil(value / 10.0 ** (exponent - kept) * (1 - 1e-12))
+        precision = 2 if value < 10**6 else 1
+        digits = math.ceil(value / 10.0 ** (exponent - precision) * (1 - 1e-12))
         if value >= 10**9:
             return f"{digits / 10} × {power_of_ten(exponent)}"
-        return f"{digits * 10 ** (exponent - kept):,}"
+        return f"{digits * 10 ** (exponent - precision):,}"
     grid = 10**decimals
     return f"{math.ceil(value * grid - 1e-9) / grid:,.{decimals}f}"

@@ -142,8 +142,8 @@ def of_answers(half_width: float, answer: float, name: str, unit: str = "", insi
     }
     if level is VerdictLevel.USELESS:
         text = _("The noise of an answer is about as large as the answer itself.") + " " + text
-    wanted = useful_width(answer, MARGINS[0])
-    calmer = 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(wanted, 1e-9))
+    useful = useful_width(answer, MARGINS[0])
+    calmer = 1.0 if level is VerdictLevel.USEFUL else max(1.0, half_width / max(useful, 1e-9))
     return Verdict(level, text, calmer, Typical(answer, half_width, inside or _("a typical answer")))
 
 

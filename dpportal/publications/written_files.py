@@ -26,8 +26,8 @@ class TextDigests(NamedTuple):
 
 def promises_digest(others: Json, about: About) -> str:
     """See `TextDigests`. others: what else was promised, in facts."""
-    said = (others, about.facts())
-    return json_digest(said) if any(said) else ""
+    promises = (others, about.facts())
+    return json_digest(promises) if any(promises) else ""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class WrittenFiles:
     has_failed: whether writing them anew failed.
     """
 
-    said: TextDigests
+    digests: TextDigests
     known_at: datetime | None
     has_failed: bool
 
@@ -50,11 +50,11 @@ class WrittenFiles:
         more; and where they were written before publication and other texts were published, since readers never knew
         what they say.
         """
-        if not self.said.texts or self.said == now:
-            return bool(self.said.texts)
-        if self.has_failed or self.said.texts == now.texts:
+        if not self.digests.texts or self.digests == now:
+            return bool(self.digests.texts)
+        if self.has_failed or self.digests.texts == now.texts:
             return not self.has_failed
-        return self.said.promises == now.promises and self._were_public(publication)
+        return self.digests.promises == now.promises and self._were_public(publication)
 
     def _were_public(self, publication: Publication) -> bool:
         """Whether what they say was for everyone, or is for nobody but curators now."""

@@ -129,7 +129,7 @@ def _described(release: Release, words: DisplayTexts, statement: str) -> Describ
         title=words.title,
         description=statement,
         author=words.curator,
-        made=release.measured_at.date(),
+        created_on=release.measured_at.date(),
         about=words.about,
     )
 
@@ -162,13 +162,13 @@ def _context(reconstructed: AnyReconstructed, words: DisplayTexts, page: Json) -
 def _readme(
     contexts: Mapping[str, Json], tables: list[Table], files: list[BundleFile], folder: Path
 ) -> BundleFile:
-    said = contexts[settings.LANGUAGE_CODE]
-    release = said["release"]
+    texts = contexts[settings.LANGUAGE_CODE]
+    release = texts["release"]
     independent = next((table.path.name for table in tables if table.has_independent_cells), "")
     first_csv = next((table.path.name for table in tables if table.path.suffix == ".csv"), "")
     further = {
         "files": files,
-        "method": method_of(release.product, said["plan"].mechanism),
+        "method": method_of(release.product, texts["plan"].mechanism),
         "first_table": independent or first_csv,
         "independent_cells": bool(independent),
         "measured": measured_in(tables),
@@ -240,7 +240,7 @@ def _domain_facts(release: Release) -> Json:
 def _disclosure(reconstructed: AnyReconstructed) -> Json:
     release, plan = reconstructed.release, reconstructed.plan.to_json()
     loss = PublishedLoss.of(release)
-    told = Disclosure(
+    disclosure = Disclosure(
         reconstructed.plan.loss,
         release.delta,
         plan["mechanism"],
@@ -248,7 +248,7 @@ def _disclosure(reconstructed: AnyReconstructed) -> Json:
         total=loss.total if loss.choices else None,
         taken=filled_columns(release),
     )
-    return {**told.facts(), **loss.facts()}
+    return {**disclosure.facts(), **loss.facts()}
 
 
 def _columns_in_files(release: Release, files: list[BundleFile]) -> Json:

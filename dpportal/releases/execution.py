@@ -261,16 +261,16 @@ def finish(release_id: UUID, claim: Claim) -> None:
     release.result = results.store_page(reconstructed, page)
     if release.dataset.has_records:
         _try_comparison(reconstructed)
-    beside = file_imprints.loose_files(release)
+    loose = file_imprints.loose_files(release)
     described_release(release_id)  # whoever changed rows for the time of this may not have put all back
     with transaction.atomic():
         claim.finish(JobState.DONE)
         Artifact.objects.filter(release=release).delete()
         Artifact.objects.bulk_create(artifacts)
-        said = dict(zip(("words", "promises", "spending"), words.digests, strict=True))
+        digests = dict(zip(("words", "promises", "spending"), words.digests, strict=True))
         ready = Release.objects.filter(pk=release.pk)
-        ready.update(state=Release.State.READY, result=release.result, words_at=read_at, **said)
-        file_imprints.note(release, artifacts, beside)
+        ready.update(state=Release.State.READY, result=release.result, words_at=read_at, **digests)
+        file_imprints.note(release, artifacts, loose)
         publish_as_decided(release)
 
 

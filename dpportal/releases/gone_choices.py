@@ -41,6 +41,6 @@ def _names(search: StoredQuestion, gone: GoneColumns) -> bool:
 
 def _is_confirmed(search: StoredQuestion) -> bool:
     """Whether a release, perhaps of another dataset, was confirmed with the strategy that it found."""
-    found = (search.answer or {}).get("arrays", "")
+    arrays = (search.answer or {}).get("arrays", "")
     plans = Release.objects.filter(Release.IS_CONFIRMED).annotate(plan=Cast("plan_json", TextField()))
-    return bool(found) and plans.filter(plan__contains=found).exists()
+    return bool(arrays) and plans.filter(plan__contains=arrays).exists()

@@ -147,6 +147,11 @@ class Release(ChargedPublication):
         """The same with what readers see in place of the columns' names."""
         return self.columns_called(self._own_titles) if self.columns else ""
 
+    @property
+    def all_columns(self) -> str:
+        """The names of many of them, where `columns_shown` has the first alone."""
+        return titles.all_named(self.columns, self._own_titles)
+
     def columns_called(self, own: Mapping[str, str]) -> str:
         """The same where the titles that columns were declared with are known, by name."""
         return titles.worded(self.columns, self._question, own) if self.columns else ""

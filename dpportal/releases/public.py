@@ -120,7 +120,7 @@ pages = ReaderPages(
 def page(request: HttpRequest, release: Release) -> HttpResponse:
     """A published release; who may see its dataset sees it before, too."""
     plan, loss = confirmed_plan(release), PublishedLoss.of(release)
-    drawn = _with_still_charts(shown_of(request.GET, release, plan), presenter_of(release).not_still)
+    shown = _with_still_charts(shown_of(request.GET, release, plan), presenter_of(release).not_still)
     # A private choice has no cells.
     declared: tuple[Attribute, ...] = getattr(plan, "domain", Domain(())).attributes
     words = DisplayTexts.of(release)
@@ -144,7 +144,7 @@ def page(request: HttpRequest, release: Release) -> HttpResponse:
         # What people read: arrays are for programs.
         "first_artifacts": [file for file in files if not file.name.endswith(".npy")][:4],
         "are_current": words.are_in(release),
-        "shown": {**drawn, "chart": _first_still_chart(drawn)},
+        "shown": {**shown, "chart": _first_still_chart(shown)},
         "query": query_of(request),
         **presenter_of(release).explore(release, plan, without_picks(request.GET)),
     }

@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
+from functools import partial
+from operator import itemgetter
 from uuid import UUID
 
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
+from dpportal.platform.bounded_cache import BoundedCache
 from dpportal.releases.models import Release
 from dpportal.releases.products import ReleasePlan, planner_of
 
 # Characters of all plans that stay, as they are stored; in memory a plan takes a few times as much. A plan stays as it
 # was confirmed.
-MOST_CHARACTERS = 2**25
-# Each with its length, by its release, the last that was asked for at the end.
-_plans: OrderedDict[UUID, tuple[int, ReleasePlan]] = OrderedDict()
-_changing = threading.Lock()
+_plans = BoundedCache[UUID, tuple[int, ReleasePlan]](2**25, size=itemgetter(0))
 
 
 def confirmed_plan(release: Release) -> ReleasePlan:
     """The plan that was confirmed, not to be changed."""
-    with _changing:
-        if (known := _plans.get(release.pk)) is not None:
-            _plans.move_to_end(release.pk)
-            return known[1]
+    return _plans.get(release.pk, partial(_read, release))[1]
+
+
+def _read(release: Release) -> tuple[int, ReleasePlan]:
+    """A plan, after the number of characters that it has as it is stored."""
     text = _stored(release.pk)
-    plan: ReleasePlan = planner_of(release).read_plan(json.loads(text))
-    with _changing:
-        _plans[release.pk] = len(text), plan
-        while sum(length for length, _plan in _plans.values()) > MOST_CHARACTERS:
-            _plans.popitem(last=False)
-    return plan
+    return len(text), planner_of(release).read_plan(json.loads(text))
 
 
 def _stored(release_id: UUID) -> str:

@@ -8,18 +8,20 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from dpportal.platform.json_types import Json
-from dpportal.platform.listed_names import in_sentence
+from dpportal.platform.listed_names import in_sentence, listed
 from mechanisms.domain import Domain
 from mechanisms.matrix.workload.notation import parse
 from mechanisms.protocol import PlanError
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile
 
 LONGEST = 160
-# A proposed title names so many columns at most.
-NAMED_COLUMNS = 4
+# A proposed title names so many columns at most, and so many letters of them; of others how many they are.
+NAMED_COLUMNS, NAMED_LETTERS = 4, 70
+# Of more the first ones are named; where all of them are listed, so many.
+FIRST_COLUMNS, MOST_LISTED = 2, 60
 
 
 def proposed(
@@ -33,10 +35,10 @@ def proposed(
 
     own: titles that columns were declared with, by name.
     """
-    asked = parameters.get("question", product)
+    question = parameters.get("question", product)
     words = {**read_aloud(columns), **own}
     title = _question_text(
-        asked, _spoken(list(words.values()), _worded(parameters, words)), parameters, counted
+        question, _spoken(list(words.values()), _worded(parameters, words)), parameters, counted
     )
     return _cut(title)
 
@@ -74,11 +76,27 @@ def _worded(parameters: Json, words: Mapping[str, str]) -> Json:
 
 
 def _spoken(columns: Sequence[str], parameters: Json) -> str:
-    """The columns as they are read aloud, where they are few and neither grouped nor chosen among."""
-    is_plain = not parameters.keys() & {"measured", "group", "question"}
-    if is_plain and 0 < len(columns) <= NAMED_COLUMNS:
-        return in_sentence(columns)
-    return named(columns, parameters)
+    """The columns as they are read aloud, where they are neither grouped nor chosen among."""
+    if parameters.keys() & {"measured", "group", "question"}:
+        return named(columns, parameters)
+    return _first_and_more(columns)
+
+
+def _first_and_more(columns: Sequence[str], between: str = "") -> str:
+    """“age, sex and 6 more columns”; all where they are few and short, with `between` or as a sentence has them."""
+    if len(columns) <= NAMED_COLUMNS and len("  ".join(columns)) <= NAMED_LETTERS:
+        return between.join(columns) if between else in_sentence(columns)
+    two_fit = len(columns) > FIRST_COLUMNS and len("  ".join(columns[:FIRST_COLUMNS])) <= NAMED_LETTERS
+    first = columns[: FIRST_COLUMNS if two_fit else 1]
+    more = len(columns) - len(first)
+    text = ngettext("%(columns)s and %(number)d more column", "%(columns)s and %(number)d more columns", more)
+    return text % {"columns": listed(first), "number": more} if more else listed(first)
+
+
+def all_named(columns: Sequence[str], own: Mapping[str, str]) -> str:
+    """All columns as they are read aloud; after very many there are dots."""
+    words = list({**read_aloud(columns), **own}.values())
+    return listed([*words[:MOST_LISTED], *(["…"] if len(words) > MOST_LISTED else [])])
 
 
 def worded(columns: Sequence[str], parameters: Json, own: Mapping[str, str]) -> str:
@@ -88,20 +106,20 @@ def worded(columns: Sequence[str], parameters: Json, own: Mapping[str, str]) -> 
 
 
 def named(columns: Sequence[str], parameters: Json) -> str:
-    """The columns as they are counted together or chosen among; of many, how many they are."""
+    """The columns as they are counted together or chosen among; of many, or of long ones, how many they are."""
     if measured := parameters.get("measured"):
         return _by_groups(measured, [name for name in columns if name not in measured])
     if group := parameters.get("group"):
         return _by_groups([name for name in columns if name != group], [group])
     options = parameters.get("question", "") in (BestOption.kind, FewestConflicts.kind)
-    many = _("%(number)s columns") % {"number": len(columns)}
-    return (" / " if options else " × ").join(columns) if 0 < len(columns) <= NAMED_COLUMNS else many
+    if not 0 < len(columns) <= NAMED_COLUMNS:
+        return _("%(number)s columns") % {"number": len(columns)}
+    return _first_and_more(columns, " / " if options else " × ")
 
 
 def _by_groups(measured: Sequence[str], groups: Sequence[str]) -> str:
     """Measured columns, and by which others."""
-    many = _("%(number)s columns") % {"number": len(measured)}
-    texts = {"measured": in_sentence(measured) if len(measured) <= NAMED_COLUMNS else many}
+    texts = {"measured": _first_and_more(measured)}
     if not groups:
         return texts["measured"]
     return _("%(measured)s by %(groups)s") % {**texts, "groups": named(groups, {})}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
 import math
 from collections import Counter
@@ -24,6 +23,7 @@ from django.utils.translation import gettext as _, override
 from dpportal.accounts.languages import named_language
 from dpportal.accounts.models import User
 from dpportal.platform.problem_details import MEDIA_TYPE, problem_facts
+from dpportal.platform.storage import StorageFault
 from dpportal.platform.stored_texts import translated
 from dpportal.serving import early_refusals
 from dpportal.serving.early_refusals import Answer
@@ -33,8 +33,8 @@ from dpportal.serving.request_body import (
     ANYONE_BYTES,
     Body,
     BodyRefusedError,
+    disk_fails,
     length,
-    no_space,
     require_space,
     too_large,
 )
@@ -88,10 +88,8 @@ class AdmissionControl:
                 await self.handler(scope, Body(receive, allowance.most_bytes, allowance.most_seconds), sender)
         except BodyRefusedError as refusal:
             await _end(scope, refusal, receive, sender)
-        except OSError as fault:
-            if fault.errno != errno.ENOSPC:
-                raise
-            await _end(scope, no_space(), receive, sender)
+        except StorageFault as fault:
+            await _end(scope, disk_fails(fault), receive, sender)
         except _UnreadError:
             return
 
@@ -205,12 +203,12 @@ async def _refuse(scope: AsgiScope, refusal: BodyRefusedError, send: _Sender) ->
 def _answer(request: HttpRequest, refusal: BodyRefusedError) -> Answer:
     """A sentence in the language that a program, or the upload's script for its field, names; for people in each."""
     with override(named_language(request)):
-        said = translated(refusal)
+        sentence = translated(refusal)
         if request.path.startswith(PROGRAMS):
-            facts = problem_facts(refusal.status, said)
+            facts = problem_facts(refusal.status, sentence)
             return Answer(MEDIA_TYPE, json.dumps({**facts, "title": _(facts["title"])}).encode())
         if request.headers.get("Accept", "").startswith("application/json"):
-            return Answer("application/json", json.dumps({"errors": {"file": [said]}}).encode())
+            return Answer("application/json", json.dumps({"errors": {"file": [sentence]}}).encode())
     return early_refusals.page(lambda: translated(refusal))
 
 

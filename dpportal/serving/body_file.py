@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -44,5 +45,7 @@ class BodyFile:
     def discard(self) -> None:
         """Keep nothing of a body that did not come whole."""
         if self._writer is not None:
-            self._writer.close()
-            self._sealed.unlink(missing_ok=True)
+            with suppress(OSError):  # what a disk has not taken, it does not take now
+                self._writer.close()
+            with suppress(OSError):
+                self._sealed.unlink(missing_ok=True)

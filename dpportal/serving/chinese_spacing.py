@@ -75,18 +75,18 @@ def needs_spacing(text: str) -> bool:
 def spaced(page: str, own: Collection[str] = ()) -> str:
     """A page, or a part of one, without the blanks that Chinese has none of. own: lines that stay as they are."""
     pieces, last = [""], 0  # last: the place of the text before, which a tag does not part from the next
-    begin, kept = 0, _any_of(map(escape, own))
+    begin, own_texts = 0, _any_of(map(escape, own))
     for markup in _MARKUP.finditer(page):
-        last = _add_text(pieces, last, page[begin : markup.start()], kept)
-        whole = markup[0]
-        if whole.startswith(_FIGURE):
-            whole = _replaced(_PER_CENT, "%", whole, _any_of(json.dumps(line)[1:-1] for line in own))
-        pieces.append(whole)
+        last = _add_text(pieces, last, page[begin : markup.start()], own_texts)
+        text = markup[0]
+        if text.startswith(_FIGURE):
+            text = _replaced(_PER_CENT, "%", text, _any_of(json.dumps(line)[1:-1] for line in own))
+        pieces.append(text)
         if markup[1]:  # code does
             pieces.append("")
             last = len(pieces) - 1
         begin = markup.end()
-    _add_text(pieces, last, page[begin:], kept)
+    _add_text(pieces, last, page[begin:], own_texts)
     return "".join(pieces)
 
 

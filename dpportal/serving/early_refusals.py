@@ -72,9 +72,9 @@ def page(remedy: Callable[[], str]) -> Answer:
 
 
 def _in_every_language(texts: Callable[[], tuple[str, str]]) -> Answer:
-    said = []
+    sentences = []
     for code, _name in settings.LANGUAGES:
         with override(code):
-            said.append((code, *texts(), _("Go to the start")))
-    html = render_to_string("early_refusal.html", {"said": said, "language": settings.LANGUAGE_CODE})
+            sentences.append((code, *texts(), _("Go to the start")))
+    html = render_to_string("early_refusal.html", {"said": sentences, "language": settings.LANGUAGE_CODE})
     return Answer("text/html; charset=utf-8", html.encode())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from hmac import HMAC
 from pathlib import Path
@@ -105,7 +106,8 @@ class LimitedUploadHandler(FileUploadHandler):
         super().new_file(*args, **kwargs)
         place = Path(settings.FILE_UPLOAD_TEMP_DIR) / f"{uuid.uuid4()}.upload"
         self._sealed = SealedPath(place, new_key(), "upload")
-        self._writer = self._sealed.open("wb")
+        with self._refusing():
+            self._writer = self._sealed.open("wb")
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.received += len(raw_data)
@@ -114,16 +116,18 @@ class LimitedUploadHandler(FileUploadHandler):
         # Not every request announces how much comes.
         self._require_space()
         assert self._writer is not None
-        self._writer.write(raw_data)
+        with self._refusing():
+            self._writer.write(raw_data)
         if self._digest is not None:
             self._digest.update(raw_data)
 
     def file_complete(self, file_size: int) -> UploadedFile[bytes]:
         """The file, to be read; its place on the disk has no name any more."""
         assert self._writer is not None
-        self._writer.close()
-        file = self._sealed.open("rb")
-        self._sealed.unlink()
+        with self._refusing():
+            self._writer.close()
+            file = self._sealed.open("rb")
+            self._sealed.unlink()
         self._writer = None
         return UploadedFile(
             file, self.file_name, self.content_type, file_size, self.charset, self.content_type_extra
@@ -132,9 +136,20 @@ class LimitedUploadHandler(FileUploadHandler):
     def upload_interrupted(self) -> None:
         """Keep nothing of a file that did not come whole."""
         if self._writer is not None:
-            self._writer.close()
-            self._sealed.unlink()
+            with suppress(OSError):  # what a disk has not taken, it does not take now
+                self._writer.close()
+            with suppress(OSError):
+                self._sealed.unlink(missing_ok=True)
             self._writer = None
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Refuse the file where the disk does not take it."""
+        try:
+            with storage.on_disk():
+                yield
+        except storage.StorageFault as fault:
+            self._refuse(str(fault))
 
     def _require_space(self, more: int = 0) -> None:
         try:
@@ -144,6 +159,7 @@ class LimitedUploadHandler(FileUploadHandler):
 
     def _refuse(self, text: str) -> None:
         """Read on without keeping anything, so that the answer reaches the browser."""
+        self.upload_interrupted()  # Django does not say so of a file that it stops at
         if self.request is not None:
             self.request.META[REFUSAL] = text
         raise StopUpload(connection_reset=False)

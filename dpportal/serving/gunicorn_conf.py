@@ -11,6 +11,8 @@ from prometheus_client.multiprocess import mark_process_dead
 if TYPE_CHECKING:
     from dpportal.serving.gunicorn_worker import Worker
 
+IN_MEMORY = "/dev/shm"  # noqa: S108 gunicorn makes a file of its own there, which has no name
+
 wsgi_app = "dpportal.asgi:application"
 worker_class = "dpportal.serving.gunicorn_worker.Worker"
 workers = 2
@@ -22,6 +24,9 @@ keepalive = 5
 # A process whose loop stands still for so long is frozen, and may hold SQLite's one lock: requests that take long are
 # in threads, and keep no loop.
 timeout = 30
+# Where processes give their signs of life: in memory, since a data disk that turns read-only takes none, and with that
+# the whole web server would end.
+worker_tmp_dir = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
 graceful_timeout = 10
 asgi_lifespan = "off"
 loglevel = "warning"

@@ -15,6 +15,7 @@ from django.http import HttpResponse
 from django.http.response import FileResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import set_script_prefix
 
+from dpportal.platform import storage
 from dpportal.serving import request_ids
 from dpportal.serving.body_file import BodyFile
 from dpportal.serving.in_flight import InFlight
@@ -76,16 +77,17 @@ class PortalHandler(ASGIHandler):
             self.waiting -= 1
 
     async def read_body(self, receive: Receive) -> BinaryIO:
-        """The whole body. Raises RequestAborted where its sender has gone."""
+        """The whole body. Raises RequestAborted where its sender has gone, StorageFault where the disk fails."""
         body = BodyFile()
         try:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise RequestAborted
-                body.write(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return body.opened()
+                with storage.on_disk():
+                    body.write(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return body.opened()
         except BaseException:
             body.discard()
             raise

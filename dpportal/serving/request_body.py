@@ -67,6 +67,11 @@ def no_space() -> BodyRefusedError:
     return BodyRefusedError(507, str(storage.DiskFullError()))
 
 
+def disk_fails(fault: storage.StorageFault) -> BodyRefusedError:
+    """The refusal of a body that the disk does not take."""
+    return no_space() if isinstance(fault, storage.StorageFullFault) else BodyRefusedError(503, str(fault))
+
+
 def require_space(more: int = 0) -> None:
     """Raises RefusedError if the disk has not the space for so many more bytes."""
     if storage.is_full(more):

@@ -14,15 +14,15 @@ _UUID = re.compile(r"(?<=/)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?=/|$)", 
 
 def with_small_ids(path: str) -> str:
     """A path as the portal writes it."""
-    return _UUID.sub(lambda found: found[0].lower(), path)
+    return _UUID.sub(lambda match: match[0].lower(), path)
 
 
 class SmallIds(Middleware):
     """Leads readers to the one address of a page; programs, of which many follow nowhere, are answered at once."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        asked, path = request.path_info, with_small_ids(request.path_info)
-        if path == asked:
+        requested, path = request.path_info, with_small_ids(request.path_info)
+        if path == requested:
             return self.get_response(request)
         if request.method in ("GET", "HEAD") and not path.startswith(PROGRAMS):
             return HttpResponsePermanentRedirect(with_small_ids(request.path) + _query(request))

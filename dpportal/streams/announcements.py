@@ -23,13 +23,13 @@ def announce_periods(stream: Stream, periods: Sequence[Period]) -> None:
     several = _("The periods %(first)s to %(last)s were added to “%(name)s”.")
     text = one if first == last else several
     name = stream.calendar.name
-    said = text % {"first": name(first), "last": name(last), "name": stream.name}
+    sentence = text % {"first": name(first), "last": name(last), "name": stream.name}
     event = Event(
         EventKind.PERIOD,
         {**ids, "first": first, "last": last},
         stream.get_absolute_url(),
         _("A running count has grown"),
-        said,
+        sentence,
     )
     announce(event, _seers(stream))
 

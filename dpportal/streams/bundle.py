@@ -95,7 +95,7 @@ def write(stream: Stream, series: Series, folder: Path) -> list[BundleFile]:
         title=stream.name,
         description=promised,
         author=stream.created_by.public_name,
-        made=series.last_published_at.date(),
+        created_on=series.last_published_at.date(),
         about=stream.dataset.about,
     )
     package = descriptions.package_file(folder, [table], described)
@@ -144,6 +144,7 @@ def _report(stream: Stream, series: Series) -> Json:
         "finding": finding(stream, series),
         "figures": [stilled(asdict(figure)) for figure in figures],
         "rows": list(_newest(series)),
+        "margins": len(series.labels) * series.width,
     }
 
 
@@ -239,7 +240,7 @@ def _facts(stream: Stream, series: Series) -> Json:
 
 def _disclosure(stream: Stream) -> Json:
     plan, loss = stream.plan, PublishedLoss.of(stream)
-    told = Disclosure(
+    disclosure = Disclosure(
         plan.loss,
         stream.delta,
         plan.mechanism,
@@ -248,7 +249,7 @@ def _disclosure(stream: Stream) -> Json:
         total=loss.total if loss.choices else None,
         taken=_filled_columns(stream),
     )
-    return {**told.facts(), **loss.facts()}
+    return {**disclosure.facts(), **loss.facts()}
 
 
 def _filled_columns(stream: Stream) -> list[str]:

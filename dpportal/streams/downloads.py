@@ -38,7 +38,7 @@ FOR_READERS = (".zip", "series.csv", ".xlsx")
 # as long as the last writing took.
 PAUSE_SECONDS, PAUSE_FACTOR = 15.0, 10.0
 # What is asked of a stream to know what its files should say.
-SAID_OF = ("charge__budget", "dataset", "domain_version", "created_by")
+OF_TEXTS = ("charge__budget", "dataset", "domain_version", "created_by")
 # A reader may still be at a file that was replaced.
 REPLACED_SECONDS = 900.0
 
@@ -72,14 +72,14 @@ def with_newest(streams: QuerySet[Stream]) -> QuerySet[Stream]:
 def offered(stream: Stream) -> Offered:
     """The present files; newer ones are asked for where they are due."""
     written = SeriesBundle.objects.filter(pk=stream.pk).first()
-    said = bundle.text_digests(stream)
-    _request(stream, written, said)
+    digests = bundle.text_digests(stream)
+    _request(stream, written, digests)
     newest = _newest(stream)
-    if written is None or not written.periods or not _files_of(written).stay(stream, said):
+    if written is None or not written.periods or not _files_of(written).stay(stream, digests):
         return Offered(to_come=newest is not None)
     files = tuple(stream.files.filter(replaced_at=None))
     last = stream.calendar.name(written.periods)
-    are_former = _files_of(written).said != said
+    are_former = _files_of(written).digests != digests
     return Offered(files, written.periods, last, are_former, are_former or written.periods != newest)
 
 
@@ -88,13 +88,13 @@ def _newest(stream: Stream) -> int | None:
 
 
 def _files_of(written: SeriesBundle) -> WrittenFiles:
-    said = TextDigests(written.texts, written.promises, written.spending)
-    return WrittenFiles(said, written.texts_at, written.state == JobState.FAILED)
+    digests = TextDigests(written.texts, written.promises, written.spending)
+    return WrittenFiles(digests, written.texts_at, written.state == JobState.FAILED)
 
 
 def note_published(stream: Stream) -> None:
     """Note that readers are given the present files, if these say what the page says; in publishing's transaction."""
-    fresh = Stream.objects.select_related(*SAID_OF).get(pk=stream.pk)
+    fresh = Stream.objects.select_related(*OF_TEXTS).get(pk=stream.pk)
     says = bundle.text_digests(fresh)._asdict()
     SeriesBundle.objects.filter(pk=stream.pk, **says).update(texts_at=fresh.published_at)
 
@@ -153,7 +153,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
     claim.step("writing")
     stream, series = watched.read_again(lambda: _as_published(stream_id))
     # Read before the files are written: what changes meanwhile shows itself at the next look.
-    at, said = database_now(), bundle.text_digests(stream)
+    at, digests = database_now(), bundle.text_digests(stream)
     files: list[SeriesFile] = []
     if series is not None:
         with storage.scratch_folder() as folder:
@@ -161,7 +161,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
             files = store(partial(SeriesFile, stream=stream), written, folder_of(stream.pk))
     watched.read_again(lambda: _as_published(stream_id))
     with transaction.atomic():
-        claim.write(periods=int(series.periods[-1]) if series else 0, texts_at=at, **said._asdict())
+        claim.write(periods=int(series.periods[-1]) if series else 0, texts_at=at, **digests._asdict())
         stream.files.filter(replaced_at=None).update(replaced_at=Now())
         SeriesFile.objects.bulk_create(files)
         file_imprints.note(stream, files)
@@ -170,7 +170,7 @@ def _write(stream_id: UUID, claim: Claim) -> None:
 
 def _as_published(stream_id: UUID) -> tuple[Stream, Series | None]:
     """A stream and its series, whatever the database says meanwhile. Raises ForgedRowError."""
-    stream = Stream.objects.select_related(*SAID_OF, "dataset__owner").get(pk=stream_id)
+    stream = Stream.objects.select_related(*OF_TEXTS, "dataset__owner").get(pk=stream_id)
     watched.require_written(stream)
     require_texts(stream)
     require_confirmed(stream, stream.plan.loss)
@@ -192,7 +192,7 @@ def request_due() -> None:
     behind = with_newest(public).filter(
         Q(bundle=None, newest__isnull=False) | ~Q(newest=F("bundle__periods"))
     )
-    for stream in behind.select_related(*SAID_OF):
+    for stream in behind.select_related(*OF_TEXTS):
         request(stream)
 
 

@@ -96,13 +96,13 @@ def _states(subjects: Collection[str] | None) -> Iterator[tuple[str, StoredState
     if subjects is None:
         yield from _grouped(rows.iterator(chunk_size=100))
         return
-    wanted, firsts = set(subjects), dict[str, set[int]]()
-    for stream, first in map(str.split, wanted):
+    remaining, firsts = set(subjects), dict[str, set[int]]()
+    for stream, first in map(str.split, remaining):
         firsts.setdefault(stream, set()).add(int(first))
     for stream, begins in firsts.items():
         near = rows.filter(stream=stream, index__gte=min(begins), index__lt=max(begins) + TOGETHER)
         states = _grouped(near.iterator(chunk_size=100))
-        yield from ((subject, state) for subject, state in states if subject in wanted)
+        yield from ((subject, state) for subject, state in states if subject in remaining)
 
 
 def _grouped(rows: Iterator[dict[str, Any]]) -> Iterator[tuple[str, StoredState]]:

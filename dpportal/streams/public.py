@@ -69,6 +69,7 @@ def page(request: HttpRequest, stream: Stream) -> HttpResponse:
         "offered": offered,
         "query": query_of(request),
         **numbers,
+        "margins": numbers["period_count"] * len(stream.labels),
         "figures": still_charts(stream, numbers["chosen"], numbers["period_count"]),
     }
     return render(request, "streams/public.html", context)

@@ -42,9 +42,11 @@ class Chosen:
     @classmethod
     def of(cls, stream: Stream, query: QueryDict) -> Chosen:
         """What the address asks for; without a word the first ones, together. What is unknown is the first one."""
-        asked = query.getlist("count")
+        counts = query.getlist("count")
         places = (
-            dict.fromkeys(chosen_place(stream, one) for one in asked) if asked else range(len(stream.labels))
+            dict.fromkeys(chosen_place(stream, one) for one in counts)
+            if counts
+            else range(len(stream.labels))
         )
         is_apart = query.get("view") == APART
         return cls(tuple(places)[: MAX_APART if is_apart else MAX_TOGETHER], is_apart)

@@ -21,7 +21,7 @@ from dpportal.streams.models import Stream
 from dpportal.streams.series_view import Chosen, figures
 
 # Some hundred kilobytes each, in each process.
-MOST_DRAWN = 32
+MOST_STORED = 32
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ def still_charts(stream: Stream, chosen: Chosen, periods: int) -> dict[str, obje
     return _stilled(_State(stream.pk, periods, chosen, get_language(), stream))
 
 
-@lru_cache(maxsize=MOST_DRAWN)
+@lru_cache(maxsize=MOST_STORED)
 def _stilled(state: _State) -> dict[str, object]:
-    made = as_json(figures(state.stream, state.chosen, state.periods))
-    return {name: stilled(figure, for_screens) for name, figure in made.items()}
+    stored = as_json(figures(state.stream, state.chosen, state.periods))
+    return {name: stilled(figure, for_screens) for name, figure in stored.items()}
 
 
 def as_json(figures: Mapping[str, Figure]) -> dict[str, Json]:

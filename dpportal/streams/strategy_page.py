@@ -131,12 +131,12 @@ def _over_time(stream: Stream, plan: StreamPlan, verdict: Verdict) -> Verdict:
     # At the end the very ratio of the verdict, which found that it can be read.
     readable = mechanism.half_widths(plan, periods) / (stream.expected * periods / end) <= MARGINS[1]
     first = int(periods[np.flatnonzero(~readable)[-1] + 1]) if not readable.all() else 1
-    told = [verdict.text, _read_from(first)]
+    sentences = [verdict.text, _read_from(first)]
     added = int(np.median(mechanism.increment_half_widths(plan, periods)))
     if added > MARGINS[1] * stream.expected / end:
         text = _("What is new in a single period cannot be read: about %(new)s, ± %(half)s.")
-        told.append(text % {"new": rounded(stream.expected / end), "half": rounded(added)})
-    return replace(verdict, text=in_a_row(told))
+        sentences.append(text % {"new": rounded(stream.expected / end), "half": rounded(added)})
+    return replace(verdict, text=in_a_row(sentences))
 
 
 def _read_from(first: int) -> str:

@@ -94,8 +94,8 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
         usual = partial(strategy_page.usual_amount, draft)
         offered, initial = initial_cost(draft, budget, _linked(request), usual)
         by_htmx = getattr(request, "htmx", False)
-        anew = _updated_proposal(request.POST, usual) if by_htmx else None
-        posted = request.POST if anew is None else with_cost(request.POST, anew)
+        proposal = _updated_proposal(request.POST, usual) if by_htmx else None
+        posted = request.POST if proposal is None else with_cost(request.POST, proposal)
         typed = StrategyForm(posted)
         amount = offered if "amount" in typed.errors else typed.cleaned_data["amount"]
         offers = drafts.offers(draft, amount)
@@ -115,7 +115,7 @@ def strategy(request: HttpRequest, draft: Stream) -> HttpResponseBase:
     if by_htmx:
         shown = {"stream": draft, "form": form, **context}
         response = render(request, "streams/_offers.html", shown)
-        announce(response, anew)
+        announce(response, proposal)
         return response
     if choosing.choose_strategy(draft, form, context["chosen"], request.POST):
         return wizard.forward(request, draft, (*Stream.PRICE, *Stream.METHOD), "review")

@@ -70,11 +70,11 @@ def _few_of_each_person(source: RowSource, persons: Persons, key: bytes | None) 
         parts = max(1, -(-_write_persons(source, persons, units) // ROWS_PER_PART))
         digest = f"md5_number(concat({literal(key.hex())}, ':', {ROW_ID}))"
         for part in range(parts):
-            found = connection.execute(
+            numbers = connection.execute(
                 f"SELECT unnest(min_by({ROW_ID}, {digest}, {int(persons.max_rows)})) AS {ROW_ID} "
                 f"FROM {parquet(units)} WHERE person_hash % {parts} = {part} GROUP BY {PERSON}"
             )
-            chosen[found.fetchnumpy()[ROW_ID]] = True
+            chosen[numbers.fetchnumpy()[ROW_ID]] = True
     return chosen
 
 

@@ -23,9 +23,9 @@ from mechanisms.domain import Attribute
 
 # Stands for the cell of a row that a column leaves out.
 LEFT_OUT = -1
-ASKED, FIELD, PLACE = "asked", "field", "place"
+FIELDS_TABLE, FIELD, PLACE = "asked", "field", "place"
 # Whole numbers from the least to the greatest, up to which each has its place in an array.
-MOST_WHOLE = 2**16
+MOST_INTEGERS = 2**16
 # Different fields whose meaning is remembered, at most.
 MOST_KNOWN = 2**17
 # How far beyond the numbers that were seen others are asked about with them, as a share of their range.
@@ -54,16 +54,16 @@ class AttributeMeanings:
     ) -> None:
         self._connection, self._attribute, self._options = connection, attribute, options
         self._known: dict[str | float, int] = {}
-        self.whole = _NearbyIntegers(self)
+        self.integers = _NearbyIntegers(self)
 
     def ask(self, fields: pa.Array) -> Integers:
         """(n,) int64: what texts, or plain numbers, mean; asked of the engine."""
         places = pa.array(np.arange(len(fields)))
-        self._connection.register(ASKED, pa.table({PLACE: places, FIELD: fields}))
+        self._connection.register(FIELDS_TABLE, pa.table({PLACE: places, FIELD: fields}))
         statement = self._statement_for_numbers if pt.is_floating(fields.type) else self._statement_for_texts
         # A relation of the engine's would be bound twice, which takes as long as all the rest.
         cells = np.asarray(self._connection.execute(statement).fetchnumpy()[CELL], dtype=np.int64)
-        self._connection.unregister(ASKED)
+        self._connection.unregister(FIELDS_TABLE)
         return cells
 
     def of_each(self, fields: pa.Array) -> Integers:
@@ -73,8 +73,8 @@ class AttributeMeanings:
             if len(self._known) > MOST_KNOWN:
                 self._known.clear()
             new = [key for key in keys if key not in self._known]
-            asked = pa.array(new, fields.type)
-            self._known.update(zip(new, self.ask(asked).tolist(), strict=True))
+            texts = pa.array(new, fields.type)
+            self._known.update(zip(new, self.ask(texts).tolist(), strict=True))
         return np.array([self._known[key] for key in keys], dtype=np.int64)
 
     @cached_property
@@ -98,7 +98,7 @@ class FieldMeanings:
     def __init__(self, meanings: AttributeMeanings, stored: StoredColumn) -> None:
         self._meanings, self._parts = meanings, stored.parts
         self._last: tuple[pa.Array, Integers] | None = None
-        self._are_whole = True
+        self._are_integers = True
 
     def cells(self, batch: StoredRows) -> Integers:
         """(rows,) int64. batch: has all parts in which the column's fields lie."""
@@ -117,11 +117,11 @@ class FieldMeanings:
 
     def _of_numbers(self, numbers: pa.Array) -> Integers:
         """(rows,) of an array of numbers; anything where there is none, as `_of_different`."""
-        if self._are_whole:
-            cells = self._meanings.whole.cells(_filled(numbers, 0.0))
+        if self._are_integers:
+            cells = self._meanings.integers.cells(_filled(numbers, 0.0))
             if cells is not None:
                 return cells
-            self._are_whole = False
+            self._are_integers = False
         return self._of_different(numbers.dictionary_encode())
 
     def _of_different(self, fields: pa.DictionaryArray) -> Integers:
@@ -163,7 +163,7 @@ class _NearbyIntegers:
             least, most = min(least, self._first), max(most, self._first + len(self._cells) - 1)
         further = (most - least) // FURTHER
         least, most = least - further, most + further
-        if most - least >= MOST_WHOLE:
+        if most - least >= MOST_INTEGERS:
             return False
         self._first = least
         self._cells = self._meanings.ask(pa.array(np.arange(least, most + 1), pa.float64()))
@@ -185,7 +185,7 @@ def _statement(attribute: Attribute, field: StoredColumn, options: ReadOptions) 
         selected.append(f"{field.plain} AS {PLAIN}_{field.number}")
     source = Upload(
         DuckDB(),
-        f"(SELECT {', '.join(selected)} FROM {ASKED}) AS rows",
+        f"(SELECT {', '.join(selected)} FROM {FIELDS_TABLE}) AS rows",
         {attribute.column: STORED},
         {attribute.column: field},
     )

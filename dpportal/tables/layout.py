@@ -159,10 +159,10 @@ def _is_short(part: _Part | None) -> bool:
 def _footer(connection: duckdb.DuckDBPyConnection, path: FilePath) -> dict[str, _Part]:
     known = "CASE WHEN count({0}) = count(*) THEN {1}({0})::BIGINT END"
     terms = (("fields", "sum"), ("absent", "sum"), ("bytes", "max"), ("bytes", "sum"))
-    said = connection.execute(
+    metadata = connection.execute(
         f"SELECT name, {', '.join(known.format(*term) for term in terms)} FROM (SELECT path_in_schema AS name, "
         "num_values AS fields, stats_null_count AS absent, CASE WHEN stats_null_count = num_values THEN 0 "
         "ELSE data_page_offset - dictionary_page_offset END AS bytes "
         f"FROM parquet_metadata({literal(str(path))})) GROUP BY name"
     ).fetchall()
-    return {name: _Part(*numbers) for name, *numbers in said}
+    return {name: _Part(*numbers) for name, *numbers in metadata}

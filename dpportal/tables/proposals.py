@@ -73,17 +73,17 @@ def proposed_options(columns: TextColumns, options: ReadOptions) -> ReadOptions:
 
 def _unit(texts: list[str]) -> str:
     """The one text that stands behind numbers of which a column is nearly all; else nothing."""
-    found = [WITH_UNIT.fullmatch(text) for text in texts]
-    behind = {match[2] for match in found if match}
+    matches = [WITH_UNIT.fullmatch(text) for text in texts]
+    behind = {match[2] for match in matches if match}
     fits = _most_hold(
-        match or re.fullmatch(LIKE_NUMBER, text) for match, text in zip(found, texts, strict=True)
+        match or re.fullmatch(LIKE_NUMBER, text) for match, text in zip(matches, texts, strict=True)
     )
     return behind.pop() if fits and len(behind) == 1 else ""
 
 
 def _without_unit(text: str, units: Sequence[str]) -> str:
-    found = WITH_UNIT.fullmatch(text)
-    return found[1] if found and found[2] in units else text
+    match = WITH_UNIT.fullmatch(text)
+    return match[1] if match and match[2] in units else text
 
 
 def proposed_columns(names: Sequence[str], columns: TextColumns, options: ReadOptions) -> tuple[Column, ...]:

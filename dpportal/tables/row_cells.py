@@ -96,13 +96,13 @@ class RowCells:
         self._attributes = attributes
         self._columns = layout(connection, path)
         # The engine reads rows meanwhile, so what fields mean is asked of it beside that.
-        asked = connection.cursor()
+        cursor = connection.cursor()
         meanings: dict[Attribute, AttributeMeanings] = {}
         self._looked_up: dict[int, FieldMeanings] = {}
         for place, a in enumerate(attributes):
             stored, alike = self._columns[a.column], replace(a, name=FIELD, source="")
             if stored.few:
-                own = meanings.setdefault(alike, AttributeMeanings(asked, alike, options))
+                own = meanings.setdefault(alike, AttributeMeanings(cursor, alike, options))
                 self._looked_up[place] = FieldMeanings(own, stored)
 
     def batches(self) -> Iterator[CellBatch]:
@@ -126,8 +126,8 @@ class RowCells:
         cells = [
             f"coalesce({CELL}_{place}, {LEFT_OUT}) AS {CELL}_{place}" for place in range(len(attributes))
         ]
-        found = self._connection.sql(f"SELECT {', '.join([ROW_ID, *cells])} FROM ({rows})")
-        return _InStep(found.to_arrow_reader(ENGINE_ROWS))
+        relation = self._connection.sql(f"SELECT {', '.join([ROW_ID, *cells])} FROM ({rows})")
+        return _InStep(relation.to_arrow_reader(ENGINE_ROWS))
 
 
 def _joined_groups(footer: pq.FileMetaData) -> Iterator[list[int]]:

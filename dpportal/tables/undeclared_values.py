@@ -71,8 +71,8 @@ def people_by_value(
         fields = seen.dialect.sql(exp.select("field_0 AS text", ROW_ID, *whose).from_(rows))
         fitting = f"SELECT * FROM ({fields}) WHERE text IS NOT NULL AND {_are_values(values)}"
         counted = _of_persons(fitting, persons, key) if persons and key else fitting
-        found = connection.sql(f"SELECT text, count(*)::BIGINT AS people FROM ({counted}) GROUP BY text")
-        for batch in found.to_arrow_reader(ROWS_AT_ONCE):
+        relation = connection.sql(f"SELECT text, count(*)::BIGINT AS people FROM ({counted}) GROUP BY text")
+        for batch in relation.to_arrow_reader(ROWS_AT_ONCE):
             yield PeopleByValue(batch.column("text"), np.asarray(batch.column("people"), dtype=np.int64))
 
 

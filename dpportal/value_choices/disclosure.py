@@ -82,10 +82,10 @@ class PublishedLoss:
 
     def sentences(self) -> list[str]:
         """Each choice with its cost, which comes on top of the publication's own; and both together."""
-        told = _sentences(self.choices)
+        sentences = _sentences(self.choices)
         if self.total != self.own:
-            told.append(_("Together that is %(total)s.") % {"total": self.total})
-        return told
+            sentences.append(_("Together that is %(total)s.") % {"total": self.total})
+        return sentences
 
     def facts(self) -> Json:
         """For programs: what was paid for the values, where they were chosen privately."""
@@ -102,16 +102,16 @@ class PublishedLoss:
 
 def losses_of(publications: Collection[P]) -> Mapping[UUID, PublishedLoss]:
     """What each of these cost, by its id; by few queries, however many these are."""
-    made: dict[UUID, list[ValueChoice]] = {}
+    by_dataset: dict[UUID, list[ValueChoice]] = {}
     for choice in _choices_of(publication.dataset_id for publication in publications):
-        made.setdefault(choice.dataset_id, []).append(choice)
+        by_dataset.setdefault(choice.dataset_id, []).append(choice)
     # Whatever rests on no choice needs no declaration to be read.
-    resting = [publication for publication in publications if publication.dataset_id in made]
+    resting = [publication for publication in publications if publication.dataset_id in by_dataset]
     prefetch_related_objects(resting, "domain_version__attributes")
     versions = {each.domain_version for each in resting if each.domain_version}
     domains = {version.pk: version.domain() for version in versions}
     return {
-        each.pk: _loss_of(each, made.get(each.dataset_id, []), domains.get(each.domain_version_id))
+        each.pk: _loss_of(each, by_dataset.get(each.dataset_id, []), domains.get(each.domain_version_id))
         for each in publications
     }
 
@@ -133,9 +133,9 @@ def _rests_on(publication: ChargedPublication, choice: ValueChoice, domain: Doma
 
     Where clocks disagree: whether it was paid for before, and its values are those that are declared.
     """
-    made_at, confirmed_at, charge = choice.measured_at, publication.requested_at, publication.charge_id
-    assert made_at is not None and confirmed_at is not None and charge is not None
-    if made_at <= confirmed_at:
+    measured_at, confirmed_at, charge = choice.measured_at, publication.requested_at, publication.charge_id
+    assert measured_at is not None and confirmed_at is not None and charge is not None
+    if measured_at <= confirmed_at:
         return True
     declared = next((each for each in domain.attributes if each.name == choice.column), None)
     return choice.charge_id < charge and declared is not None and choice.declares(declared)
@@ -149,8 +149,8 @@ def sentences_of_draft(draft: ChargedPublication, version: DomainVersion) -> lis
 
 def _choices_of(datasets: Iterable[UUID]) -> QuerySet[ValueChoice]:
     """The choices of these datasets that were made, the oldest first."""
-    made = ValueChoice.objects.filter(dataset__in=set(datasets)).exclude(measured_at=None)
-    return made.select_related("charge__budget", "domain_version").order_by("measured_at")
+    measured = ValueChoice.objects.filter(dataset__in=set(datasets)).exclude(measured_at=None)
+    return measured.select_related("charge__budget", "domain_version").order_by("measured_at")
 
 
 def _sentences(choices: Iterable[ValueChoice]) -> list[str]:

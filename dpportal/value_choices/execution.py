@@ -109,13 +109,13 @@ def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
     if not dataset.has_rows:
         raise ChoiceFailedError(_(RECORDS_GONE))
     claim.step("counting")
-    noise, plan, kept = secret_noise(), choice.plan, []
+    noise, plan, chosen = secret_noise(), choice.plan, []
     counted = records.people_by_value(
         dataset, choice.domain_version, choice.column, keeping.VALUES, noise.key()
     )
     for some in counted:
-        kept += some.of(choosing.measure(plan, some.people, noise))
-    return keeping.declarable(kept)
+        chosen += some.of(choosing.measure(plan, some.people, noise))
+    return keeping.declarable(chosen)
 
 
 def _outcome(values: list[str]) -> Mapping[str, str]:
@@ -125,8 +125,8 @@ def _outcome(values: list[str]) -> Mapping[str, str]:
 
 def outcomes_of(dataset: Dataset) -> dict[str, Mapping[str, str]]:
     """What a memory that has lost it is to remember of the dataset's choices, by the key of each charge."""
-    made = ValueChoice.objects.filter(dataset=dataset).values_list("pk", "kept")
-    return {pk.hex: _outcome(kept) for pk, kept in made if kept is not None}
+    rows = ValueChoice.objects.filter(dataset=dataset).values_list("pk", "kept")
+    return {pk.hex: _outcome(values) for pk, values in rows if values is not None}
 
 
 def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str], *, is_new: bool = False) -> None:
@@ -140,8 +140,8 @@ def _commit(choice: ValueChoice, claim: Claim, outcome: Mapping[str, str], *, is
             _check_right(choice)
         settled = ledger.spend(choice.charge, outcome)
         if VALUES in settled:
-            kept = json.loads(settled[VALUES])
-            ValueChoice.objects.filter(pk=choice.pk).update(kept=kept, measured_at=database_now())
+            values = json.loads(settled[VALUES])
+            ValueChoice.objects.filter(pk=choice.pk).update(kept=values, measured_at=database_now())
             return
     raise ChoiceFailedError(_(LOST))
 

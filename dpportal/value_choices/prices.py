@@ -34,8 +34,8 @@ def priced(dataset: Dataset, column: str, plan: ValueChoicePlan) -> PricedDraft:
 
 def _keeping_text(plan: ValueChoicePlan) -> str:
     (_least, _few), (chance, people), *_more = services.people_needed(plan)
-    kept = _("A value of %(people)s people is kept with a chance of %(chance)s.")
-    return kept % {"people": f"{people:,}", "chance": chance}
+    text = _("A value of %(people)s people is kept with a chance of %(chance)s.")
+    return text % {"people": f"{people:,}", "chance": chance}
 
 
 def page_of(dataset: Dataset, column: str) -> str:

@@ -73,17 +73,17 @@ def _question(
 
 def perform(approval: Approval) -> None:
     """Make an approved choice. Raises OutdatedError."""
-    asked = approval.arguments
-    dataset = Dataset.objects.filter(pk=asked["dataset"]).first()
+    arguments = approval.arguments
+    dataset = Dataset.objects.filter(pk=arguments["dataset"]).first()
     if dataset is None:
         raise OutdatedError(_("The dataset was deleted."))
     try:
-        plan = services.plan_of(dataset, Decimal(asked["amount"]), Decimal(asked["delta"]))
+        plan = services.plan_of(dataset, Decimal(arguments["amount"]), Decimal(arguments["delta"]))
         services.request(
             dataset,
-            asked["column"],
+            arguments["column"],
             plan,
-            reviewed=asked["reviewed"],
+            reviewed=arguments["reviewed"],
             by=approval.by,
             key=UUID(approval.subject),
         )

@@ -79,11 +79,11 @@ def _left_halves(parts: Parts, left: Integers, totals: Integers) -> Integers:
     best = parts.sums[left] + share * (totals - parts.sums[left] - parts.sums[left + 1])
     smaller = np.minimum(best, totals - best)
     held = np.flatnonzero(totals > 0)
-    kept = np.zeros(left.size, dtype=np.int64)
-    kept[held] = np.minimum(
+    left_counts = np.zeros(left.size, dtype=np.int64)
+    left_counts[held] = np.minimum(
         _with_mean_preserved(smaller[held], np.sqrt(others * share)[held]), totals[held] // 2
     )
-    return np.where(best <= totals - best, kept, totals - kept)
+    return np.where(best <= totals - best, left_counts, totals - left_counts)
 
 
 def _with_mean_preserved(smaller: Floats, error: Floats) -> Integers:
@@ -94,9 +94,9 @@ def _with_mean_preserved(smaller: Floats, error: Floats) -> Integers:
     the full ones, in every range that holds many of them. So the least ones, in standard errors, become 0 too, until
     the rest sum to what all of them did ("Norm-Cut", Wang et al. 2020, here for the halves of one size).
     """
-    whole = np.maximum(0, np.rint(smaller)).astype(np.int64)
-    positive = np.flatnonzero(whole)
+    integers = np.maximum(0, np.rint(smaller)).astype(np.int64)
+    positive = np.flatnonzero(integers)
     order = positive[np.lexsort((fixed_order(positive.size), -(smaller / error)[positive]))]
-    kept = np.searchsorted(np.cumsum(whole[order]), smaller.sum() - 0.5) + 1 if smaller.sum() > 0 else 0
-    whole[order[kept:]] = 0
-    return whole
+    nonzero = np.searchsorted(np.cumsum(integers[order]), smaller.sum() - 0.5) + 1 if smaller.sum() > 0 else 0
+    integers[order[nonzero:]] = 0
+    return integers

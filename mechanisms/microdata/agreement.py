@@ -47,9 +47,9 @@ def towards(expected: Floats, target: Target, nobody: Flags) -> Floats:
     own distance, if that is larger. Where next to nobody was measured, the measurement alone is taken.
     """
     distance = target.table - expected
-    whole = shrinkage(distance, target.variance)
+    shrunk = shrinkage(distance, target.variance)
     far = BEYOND_NOISE**2 * target.variance / np.maximum(np.square(distance), _TINY)
-    moved = expected + np.maximum(whole, 1 - np.minimum(1, far)) * distance
+    moved = expected + np.maximum(shrunk, 1 - np.minimum(1, far)) * distance
     rare = next_to_nobody(expected, target) & ~nobody
     few = np.where(rare, garrote(target), 0)
     sums = (np.maximum(0, expected.sum(axis=axis) - few.sum(axis=axis)) for axis in (1, 0))

@@ -39,29 +39,29 @@ def code_steps(domain: Domain, wishes: Wishes) -> Mapping[str, Fraction]:
 class CodeTables:
     """Noisy answers about codes.
 
-    scores: (candidates,) int64. asked: (column of codes, other column), declared dependencies first.
+    scores: (candidates,) int64. pairs: (column of codes, other column), declared dependencies first.
     tables: of each, over single cells, in the order of the columns.
     """
 
     scores: Integers
-    asked: tuple[tuple[int, int], ...]
+    pairs: tuple[tuple[int, int], ...]
     tables: tuple[MeasuredTable, ...]
 
     def record(self) -> list[np.ndarray]:
         """As a round of pairs is recorded: scores, pairs, tables."""
-        return [self.scores, np.array(self.asked, dtype=np.int64).ravel(), *(t.values for t in self.tables)]
+        return [self.scores, np.array(self.pairs, dtype=np.int64).ravel(), *(t.values for t in self.tables)]
 
     def companions(self, margins: Margins) -> dict[Pair, Integers]:
         """Of each table (code, other) the other column's cell that each code goes with, (codes,) int64."""
         result = dict[Pair, Integers]()
-        for (code, other), table in zip(self.asked, self.tables, strict=True):
+        for (code, other), table in zip(self.pairs, self.tables, strict=True):
             values = table.values if code < other else table.values.T
             shares = margins.shares(other)
             result[code, other] = likeliest(values, margins.counts[code], shares, table.variance)
         return result
 
 
-NOTHING_ASKED = CodeTables(np.empty(0, dtype=np.int64), (), ())
+NO_CODES = CodeTables(np.empty(0, dtype=np.int64), (), ())
 
 
 def kinds_of(plan: MicrodataPlan, codes: CodeTables, margins: Margins) -> Mapping[int, Integers]:
@@ -86,24 +86,26 @@ def measured_codes(plan: MicrodataPlan, counts: Integers, margins: Margins, nois
     asked later composes adaptively.
     """
     single = Grouping(tuple(np.arange(size) for size in plan.domain.shape))
-    noisy, asked = np.empty(0, dtype=np.int64), _estimated(plan.domain, plan.wishes)
+    noisy, estimated = np.empty(0, dtype=np.int64), _estimated(plan.domain, plan.wishes)
     if candidates := _candidates(plan.domain, plan.wishes):
         pairs = [_sorted(candidate) for candidate in candidates]
         true = scores(plan, counts, single, independent(single, margins), pairs)
         noisy = true + noise.draw(score_law(len(pairs), plan.step(PARTNERS)), len(pairs))
         rising = [candidates[place] for place in noisy.argsort(kind="stable")]
         # Of each column's candidates the last stays.
-        asked += {code: (code, other) for code, other in rising}.values()
-    tables = measured_tables(plan, counts, single, [_sorted(pair) for pair in asked], plan.step(CODES), noise)
-    return CodeTables(noisy, tuple(asked), tuple(tables))
+        estimated += {code: (code, other) for code, other in rising}.values()
+    tables = measured_tables(
+        plan, counts, single, [_sorted(pair) for pair in estimated], plan.step(CODES), noise
+    )
+    return CodeTables(noisy, tuple(estimated), tuple(tables))
 
 
 def recorded_codes(plan: MicrodataPlan, parts: Iterator[Integers]) -> CodeTables:
     """What `measured_codes` found, read from a record."""
-    noisy, asked = next(parts), next(parts).reshape(-1, 2)
+    noisy, pairs = next(parts), next(parts).reshape(-1, 2)
     single = Grouping(tuple(np.arange(size) for size in plan.domain.shape))
-    tables = recorded_tables(plan, single, np.sort(asked, axis=1), plan.step(CODES), parts)
-    return CodeTables(noisy, tuple((int(a), int(b)) for a, b in asked), tuple(tables))
+    tables = recorded_tables(plan, single, np.sort(pairs, axis=1), plan.step(CODES), parts)
+    return CodeTables(noisy, tuple((int(a), int(b)) for a, b in pairs), tuple(tables))
 
 
 def likeliest(table: Integers, rows: np.ndarray, shares: np.ndarray, variance: float) -> Integers:

@@ -97,10 +97,10 @@ def _counted(attribute: Ordered, people: Integers, noisy: Integers, law: NoiseLa
     middle = (values[0] + values[-1]) / 2
     v, y = values - middle, noisy.astype(float)
     above = Moment(np.array([v @ y]), law.variance * float(v @ v), law.variance * float(v.sum()))
-    found = ratio(above, np.array([y.sum()]), law.variance * y.size, _reach(law))
+    mean = ratio(above, np.array([y.sum()]), law.variance * y.size, _reach(law))
     line = cell_line(attribute)
     return cut_to(
-        Interval(*(middle + part for part in (found.estimate, found.lower, found.upper))), line[0], line[-1]
+        Interval(*(middle + part for part in (mean.estimate, mean.lower, mean.upper))), line[0], line[-1]
     )
 
 

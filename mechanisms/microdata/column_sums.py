@@ -85,10 +85,10 @@ def means_of(plan: MicrodataPlan, sums: Integers | None) -> dict[str, Interval]:
     if sums is None:
         return {}
     moments = sums_plan(plan)
-    found = by_groups(moments, sums.reshape(len(moments.columns), 1, moments.sums))
+    means = by_groups(moments, sums.reshape(len(moments.columns), 1, moments.sums))
     return {
         own.column.attribute.name: _from_year_one(own.column, estimates.mean)
-        for own, estimates in zip(moments.columns, found, strict=True)
+        for own, estimates in zip(moments.columns, means, strict=True)
     }
 
 

@@ -20,7 +20,7 @@ from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
 from mechanisms.microdata.codes import (
     CODES,
-    NOTHING_ASKED,
+    NO_CODES,
     PARTNERS,
     code_steps,
     follow,
@@ -155,12 +155,12 @@ class LatentClasses(Microdata):
         After the groups what codes go with, recorded as a round is. No scores where there is a single pair. Where
         columns are measured again there are no pairs, and one vector of noisy counts in place of tables.
         """
-        is_asked = CODES in plan.shares
-        codes = measured_codes(plan, counts, margins, noise) if is_asked else NOTHING_ASKED
+        has_codes = CODES in plan.shares
+        codes = measured_codes(plan, counts, margins, noise) if has_codes else NO_CODES
         kinds = kinds_of(plan, codes, margins)
         grouping = group(plan.domain.attributes, margins, plan.pair_deviation, COARSENESS, kinds)
         grouping = plan.wishes.impossible(plan.domain).among_groups(grouping)
-        seen: list[np.ndarray] = [np.concatenate(grouping.groups), *(codes.record() if is_asked else ())]
+        seen: list[np.ndarray] = [np.concatenate(grouping.groups), *(codes.record() if has_codes else ())]
         pairs, tables = plan.tables.pairs, list[MeasuredTable]()
         for round_ in _rounds(plan):
             loss = plan.step(TABLES.format(round_))
@@ -220,7 +220,7 @@ class LatentClasses(Microdata):
         self, plan: MicrodataPlan, rows: CellRows, margins: Margins, further: Sequence[Integers]
     ) -> None:
         if plan.wishes.follows:
-            codes = recorded_codes(plan, iter(further[1:])) if CODES in plan.shares else NOTHING_ASKED
+            codes = recorded_codes(plan, iter(further[1:])) if CODES in plan.shares else NO_CODES
             follow(rows, plan, codes, margins)
 
 

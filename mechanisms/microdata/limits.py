@@ -43,14 +43,14 @@ def check_columns(domain: Domain) -> None:
 
 @dataclass(frozen=True)
 class RowCount:
-    """made: how many rows are made; None: the noisy total. public: the table's number of rows, where it is public."""
+    """released: how many rows there are to be; None: the noisy total. public: the table's, where they are public."""
 
-    made: int | None = None
+    released: int | None = None
     public: int | None = None
 
     def check(self, loss: Loss) -> None:
         """Raises PlanError for too many rows or none, ValueError for a number of rows that is not public."""
-        if self.made is not None and not 1 <= self.made <= MOST_ROWS:
+        if self.released is not None and not 1 <= self.released <= MOST_ROWS:
             raise PlanError("Ask for 1 to {most_rows:,} synthetic rows.", most_rows=MOST_ROWS)
         if self.public is not None and not loss.unit.total_public:
             raise ValueError("the number of rows is not public under these neighbours")

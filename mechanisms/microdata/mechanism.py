@@ -124,7 +124,7 @@ class Microdata(ABC):
             loss=loss,
             wishes=wishes,
             shares=shares,
-            rows=rows.made,
+            rows=rows.released,
             total=rows.public,
             pairwise=self.pairwise or keep is not None,
             keep=keep,

@@ -69,10 +69,10 @@ class Mixture:
         counts: of each column (groups,) >= 0, up to a factor.
         """
         shares, weights = self.shares.astype(np.float64), self.weights.astype(np.float64)
-        for column, wanted in enumerate(counts):
+        for column, count in enumerate(counts):
             own = shares[:, self.grouping.place(column)]
             for _ in range(SCALING_ROUNDS):
-                own *= wanted / wanted.sum() / np.maximum(weights @ own, _TINY)
+                own *= count / count.sum() / np.maximum(weights @ own, _TINY)
                 own /= np.maximum(own.sum(axis=1, keepdims=True), _TINY)
         return replace(self, shares=shares.astype(np.float32))
 

@@ -24,7 +24,7 @@ from mechanisms.noise import Noise
 # Of a column's noise, the part by which its estimate is off: neighbouring cells take away much of it. And how much
 # more a measured pair tells than of itself: of its two columns, and of pairs that it joins. Both are set on Adult and
 # on four tables of 526 to 4,137 people.
-UNSMOOTHED, TOLD_OF_OTHERS = 0.5, 1.8
+UNSMOOTHED, OF_OTHERS = 0.5, 1.8
 
 
 def are_worth_more(
@@ -51,7 +51,7 @@ def are_worth_more(
     of_columns, off = 2 * before / len(together), max(0.0, float(noisy.mean()))
     depends = math.sqrt(max(0.0, off**2 - of_columns**2))
     # What is far off beside the noise of its table is mended whole, and what is near hardly (Wiener).
-    of_pairs = TOLD_OF_OTHERS * len(chosen) * depends**2 / (depends + of_each)
+    of_pairs = OF_OTHERS * len(chosen) * depends**2 / (depends + of_each)
     return (len(together) - 1) * (before - after) >= of_pairs
 
 

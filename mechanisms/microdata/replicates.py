@@ -168,6 +168,6 @@ class _Again:
         possible = np.flatnonzero(shares > 0)
         counts = systematic(shares[None, possible], np.array([rows]), random)[0]
         cells = np.repeat(possible, counts)
-        made = from_columns((column[cells] for column in self._model.cells), rows, sizes)
-        reorder(made, random.permutation(rows))
-        return made
+        simulated = from_columns((column[cells] for column in self._model.cells), rows, sizes)
+        reorder(simulated, random.permutation(rows))
+        return simulated

@@ -124,7 +124,9 @@ def simulated(
     shape = shape.within(MOST_CELLS)
     few = min(people, MOST_PEOPLE)
     random = repeatable(sha256(f"made-up people {shape.columns}".encode()).digest())
-    tables = [_SimulatedTable(shape.domain(), few, random) for _ in range(_tables(len(shape.columns), few))]
+    tables = [
+        _SimulatedTable(shape.domain(), few, random) for _ in range(number_of_tables(len(shape.columns), few))
+    ]
     stronger = Fraction(people, few) ** (1 if loss.definition is Definition.PURE else 2)
     best: dict[str, tuple[_Tried, Simulated]] = {}
     for name, method in sorted(methods.items(), key=lambda item: item[1].simulated_last):
@@ -163,7 +165,8 @@ def at(lines: Sequence[Simulated], amount: float, what: str) -> float:
     return math.exp(np.interp(math.log(amount), logs, errors))
 
 
-def _tables(columns: int, people: int) -> int:
+def number_of_tables(columns: int, people: int) -> int:
+    """How many are drawn of such a shape, so that luck decides little."""
     by_pairs = math.ceil(FEWEST_PAIRS / max(1, columns * (columns - 1) // 2))
     return min(MOST_TABLES, max(by_pairs, math.ceil(FEWEST_VALUES / (columns * people))))
 

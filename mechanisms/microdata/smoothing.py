@@ -48,11 +48,11 @@ def _pieces(noisy: Floats, variance: float) -> tuple[Floats, Floats]:
     evidence, levels = (np.full((min(size, LONGEST), size), empty) for empty in (-np.inf, 0.0))
     for length in range(1, len(evidence) + 1):
         total = (sums[length:] - sums[:-length])[:, None]
-        drawn = total * spread / (variance + length * spread)
-        each = (total * drawn / variance - np.log1p(length * spread / variance)) / 2
+        shift = total * spread / (variance + length * spread)
+        each = (total * shift / variance - np.log1p(length * spread / variance)) / 2
         together = np.logaddexp.reduce(each, axis=1)
         evidence[length - 1, : size - length + 1] = together - np.log(spread.size)
-        levels[length - 1, : size - length + 1] = (np.exp(each - together[:, None]) * drawn).sum(axis=1)
+        levels[length - 1, : size - length + 1] = (np.exp(each - together[:, None]) * shift).sum(axis=1)
     return evidence, levels
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from mechanisms.arrays import Floats
 from mechanisms.moments.spread_bounds import most_deviation
 
-_WHOLE = np.ones(1)
+_ONE = np.ones(1)
 
 
 def people(measured: Floats, most: Floats | float = np.inf) -> Floats:
@@ -47,6 +47,6 @@ class PossibleGroup:
         """In squares of the range, (groups,)."""
         ends = np.zeros((len(self.place), 1)), np.ones((len(self.place), 1))
         rest = self.number * self.place % 1
-        most = most_deviation(*ends, _WHOLE, self.place) ** 2 - rest * (1 - rest) / np.maximum(self.number, 1)
+        most = most_deviation(*ends, _ONE, self.place) ** 2 - rest * (1 - rest) / np.maximum(self.number, 1)
         possible: Floats = np.clip(measured, 0, np.maximum(most, 0))
         return possible

@@ -253,9 +253,9 @@ def estimates(own: Sums, sums: Floats) -> ColumnEstimates:
     Estimates are those of one group that there could be (`agreement`); intervals are those of the sums, and longer
     where such an estimate lies at or beyond an end.
     """
-    whole, without = own.integer_people(sums)
-    group = own.group(sums, whole)
-    number, total, mean = totals(own, sums, whole)
+    integers, without = own.integer_people(sums)
+    group = own.group(sums, integers)
+    number, total, mean = totals(own, sums, integers)
     surely = own.ratio(sums, own.first, own.number, MEAN_LEVEL)
     missing, most = cut_to(own.linear(sums, own.missing), 0, own.most_people(sums)), own.most_people(sums)
     at_lower, at_upper = (

@@ -59,6 +59,8 @@ def _deviations(plan: MomentsPlan, planned: ColumnPlan, people: float) -> tuple[
     powers = [[rows, rows * steps // 2, rows * steps**2 // 3, 0, 0, 0], [rows, 0, 0, 0, rows, 0]]
     sums = column_sums(planned, plan.degree, np.array(powers, dtype=object)).astype(np.float64)
     mean, variances = own.ratio(sums, own.first, own.number, MEAN_LEVEL), np.array([1 / 12, 0.0])
-    told = deviation_of_values(own, sums, mean, variances)
-    even, alike = np.fmax(told.upper - told.estimate, told.estimate - told.lower).tolist()
+    deviations = deviation_of_values(own, sums, mean, variances)
+    even, alike = np.fmax(
+        deviations.upper - deviations.estimate, deviations.estimate - deviations.lower
+    ).tolist()
     return even, max(even, alike)

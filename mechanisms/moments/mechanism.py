@@ -84,10 +84,10 @@ class BernsteinSums:
         rows = rows_in_full(max(expected, known or 0), loss.unit)
         public_number = loss.unit.total_public and groups.size == 1
         bases = bases_for(loss.definition, degree, public_number=public_number)
-        asked = _Request(degree, loss, len(columns), rows)
-        planned = tuple(_best_plan(column, asked, bases) for column in columns)
-        said = explanation(planned, degree, loss.unit)
-        return MomentsPlan(self.name, groups, planned, degree, loss, said, known)
+        request = _Request(degree, loss, len(columns), rows)
+        planned = tuple(_best_plan(column, request, bases) for column in columns)
+        text = explanation(planned, degree, loss.unit)
+        return MomentsPlan(self.name, groups, planned, degree, loss, text, known)
 
     def measure(self, plan: MomentsPlan, sums: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.

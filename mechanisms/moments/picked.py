@@ -16,16 +16,16 @@ def picked(plan: MomentsPlan, sums: Integers, groups: Integers) -> list[Totals]:
     groups add up to it, and so their people are those that are told of each. Of a single group it is what is told of
     it among all, which counts how many are told.
     """
-    told = []
+    intervals = []
     for planned, own in zip(plan.columns, adding_up(plan, sums), strict=True):
         of = Sums.of(plan, planned, len(groups))
         if len(groups) == 1:
-            told.append(_one_of(totals(of, own, of.integer_people(own)[0]), groups))
+            intervals.append(_one_of(totals(of, own, of.integer_people(own)[0]), groups))
             continue
         added = own[groups].sum(axis=0, keepdims=True)
-        whole = of.integer_people(own)[0][groups] if of.public else of.integer_people(added)[0]
-        told.append(totals(of, added, whole.sum(keepdims=True)))
-    return told
+        people = of.integer_people(own)[0][groups] if of.public else of.integer_people(added)[0]
+        intervals.append(totals(of, added, people.sum(keepdims=True)))
+    return intervals
 
 
 def _one_of(reported: Totals, group: Integers) -> Totals:

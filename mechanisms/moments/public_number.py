@@ -27,8 +27,8 @@ class PublicNumber:
     def added(self, sums: Floats, people: Floats) -> Floats:
         """Sums of one column, (groups, sums), that make the number. people: w, (sums,), not 0."""
         missed = self.rows - float((sums @ people).sum())
-        made: Floats = sums + people * (missed / (self.groups * float(people @ people)))
-        return made
+        adjusted: Floats = sums + people * (missed / (self.groups * float(people @ people)))
+        return adjusted
 
     def weights(self, of: Floats, people: Floats, times: int) -> tuple[Floats, Floats]:
         """What a linear function weighs the noise by: that of each of `times` groups, and of each other, (sums,)."""

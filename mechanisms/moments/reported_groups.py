@@ -86,10 +86,10 @@ class Families:
 
     def have_somebody(self, numbers: Floats, reach: Floats, law: NoiseLaw) -> Flags:
         """As `have_somebody`, (groups,) each."""
-        told = np.zeros(self.size, dtype=bool)
+        reported = np.zeros(self.size, dtype=bool)
         for places in self.places:
-            told[places] = have_somebody(numbers[places], reach[places], law)
-        return told
+            reported[places] = have_somebody(numbers[places], reach[places], law)
+        return reported
 
     def widened(self, reported: Flags, law: NoiseLaw) -> Floats:
         """(groups,) as `widening_of_reported`."""

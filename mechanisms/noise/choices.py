@@ -14,8 +14,8 @@ from mechanisms.noise.random_words import BITS, ETA, logarithms, random_words
 # The denominator of a rational coin's probability divides this.
 COIN = 2**32
 # Probabilities in these units are coins of any single one: of values that one person alone may have.
-WHOLE_BITS = 128
-WHOLE = 1 << WHOLE_BITS
+CHANCE_BITS = 128
+CERTAIN = 1 << CHANCE_BITS
 _CHUNK = 1 << 16
 _LARGEST = np.uint64(2**64 - 1)
 
@@ -70,11 +70,11 @@ def bernoulli_each(probabilities: Sequence[int], places: Integers, source: Sourc
     probabilities: in 0..2^128. Raises ValueError if one of them is not. Two words begin a uniform number of 128 bits,
     which lies below a probability as often as that says.
     """
-    if not all(0 <= probability <= WHOLE for probability in probabilities):
+    if not all(0 <= probability <= CERTAIN for probability in probabilities):
         raise ValueError("a coin's probability must lie in 0..2^128")
-    high = np.array([p >> 64 if p < WHOLE else 0 for p in probabilities], dtype=np.uint64)[places]
+    high = np.array([p >> 64 if p < CERTAIN else 0 for p in probabilities], dtype=np.uint64)[places]
     low = np.array([p & (2**64 - 1) for p in probabilities], dtype=np.uint64)[places]
-    certain = np.array([p == WHOLE for p in probabilities], dtype=bool)[places]
+    certain = np.array([p == CERTAIN for p in probabilities], dtype=bool)[places]
     words = random_words(2 * places.size, source)
     first, second = words[::2], words[1::2]
     coins: np.ndarray = certain | (first < high) | ((first == high) & (second < low))

@@ -13,7 +13,7 @@ import numpy as np
 from mechanisms.accounting import Definition, Loss, Neighbours, pure_within_zcdp
 from mechanisms.arrays import Integers
 from mechanisms.noise import Noise
-from mechanisms.noise.choices import WHOLE
+from mechanisms.noise.choices import CERTAIN
 from mechanisms.partition_selection.keep_probabilities import keep_probabilities
 from mechanisms.protocol import PlanError
 
@@ -65,7 +65,7 @@ class ValueChoicePlan:
 
     def people_for(self, chance: Fraction) -> int:
         """The fewest people with whom a value is kept with at least this chance, in 0..1."""
-        return bisect_left(self.probabilities, chance * WHOLE)
+        return bisect_left(self.probabilities, chance * CERTAIN)
 
     def to_json(self) -> dict[str, object]:
         return {"loss": self.loss.to_json()}
@@ -81,12 +81,12 @@ def plan(loss: Loss) -> ValueChoicePlan:
     """The optimal choice at this loss; no data. Raises PlanError without a δ, or where the loss is too small."""
     if not loss.delta:
         raise PlanError(NEEDS_DELTA)
-    made = ValueChoicePlan(loss)
+    choice = ValueChoicePlan(loss)
     try:
-        _ = made.probabilities
+        _ = choice.probabilities
     except ValueError as refusal:
         raise PlanError(TOO_LITTLE, symbol=loss.symbol) from refusal
-    return made
+    return choice
 
 
 def measure(chosen: ValueChoicePlan, people: Integers, noise: Noise) -> np.ndarray:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from mechanisms.noise.choices import WHOLE, WHOLE_BITS
+from mechanisms.noise.choices import CERTAIN, CHANCE_BITS
 
 # Further bits while the factor is added up, so that what is cut off is far below the last bit that stays.
 _GUARD_BITS = 64
@@ -20,7 +20,7 @@ def factor_below(epsilon: Fraction) -> int:
     The series is that of ε/2^k, at most 1, whose power is squared k times, rounded down each time.
     """
     halvings = max(0, (epsilon.numerator // epsilon.denominator).bit_length())
-    scale = 1 << (WHOLE_BITS + _GUARD_BITS + 2 * halvings)
+    scale = 1 << (CHANCE_BITS + _GUARD_BITS + 2 * halvings)
     numerator, denominator = epsilon.numerator, epsilon.denominator << halvings
     term, total, step = scale, 0, 0
     while term:
@@ -29,7 +29,7 @@ def factor_below(epsilon: Fraction) -> int:
         term = term * numerator // (denominator * step)
     for _ in range(halvings):
         total = total * total // scale
-    return total * WHOLE // scale
+    return total * CERTAIN // scale
 
 
 def keep_probabilities(epsilon: Fraction, delta: Fraction, most: int) -> list[int] | None:
@@ -40,19 +40,19 @@ def keep_probabilities(epsilon: Fraction, delta: Fraction, most: int) -> list[in
     Source: Desfontaines, Voss, Gipson, Mandayam 2022, Theorem 1: the recurrence of the largest probabilities, here
     rounded down at each step, which keeps it private.
     """
-    factor, added = factor_below(epsilon), int(delta * WHOLE)
-    kept = [0]
-    while kept[-1] < WHOLE:
-        if len(kept) == most:
+    factor, added = factor_below(epsilon), int(delta * CERTAIN)
+    numerators = [0]
+    while numerators[-1] < CERTAIN:
+        if len(numerators) == most:
             return None
-        kept.append(_next_probability(kept[-1], factor, added))
-    return kept
+        numerators.append(_next_probability(numerators[-1], factor, added))
+    return numerators
 
 
 def _next_probability(probability: int, factor: int, added: int) -> int:
     """The largest probability of one more person: both inequalities of (ε, δ), and 1, bound it from above."""
-    lost = WHOLE - probability - added
+    lost = CERTAIN - probability - added
     if lost <= 0:
-        return WHOLE
-    fewest_lost = -(-lost * WHOLE // factor)
-    return min((factor * probability >> WHOLE_BITS) + added, WHOLE - fewest_lost)
+        return CERTAIN
+    fewest_lost = -(-lost * CERTAIN // factor)
+    return min((factor * probability >> CHANCE_BITS) + added, CERTAIN - fewest_lost)

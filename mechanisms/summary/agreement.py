@@ -29,10 +29,10 @@ Bounds = tuple[float, float]
 
 @dataclass(frozen=True)
 class Values:
-    """Which values a column has. bounds: L and U. whole: whether they are whole numbers, or days."""
+    """Which values a column has. bounds: L and U. are_integers: whether they are whole numbers, or days."""
 
     bounds: Bounds
-    whole: bool
+    are_integers: bool
 
 
 def agreed(
@@ -58,7 +58,7 @@ def agreed(
     # much of it.
     moved = _least_move(quantiles, _sides(quantiles, cells, bounds, mean), has_room)
     moved = np.clip(_least_move(moved, nearest, allows), *cells)
-    if values.whole:
+    if values.are_integers:
         moved = _integer_quantiles(moved, bounds, mean)
         deviation = np.maximum(deviation, least_deviation(*parts(moved, moved, bounds), SHARES, mean)[1])
     return moved, np.minimum(deviation, most_deviation(*parts(moved, moved, bounds), SHARES, mean))
@@ -81,8 +81,8 @@ def _integer_quantiles(quantiles: Floats, bounds: Bounds, mean: Floats) -> Float
     slack = _slack(bounds)
     too_high, too_low = low @ SHARES > mean + slack, high @ SHARES < mean - slack
     down = np.where(too_high[:, None], np.floor(quantiles + slack), nearest)
-    whole: Floats = np.where(too_low[:, None], np.ceil(quantiles - slack), down)
-    return whole
+    integers: Floats = np.where(too_low[:, None], np.ceil(quantiles - slack), down)
+    return integers
 
 
 def _least_move(quantiles: Floats, goals: Floats, fits: Callable[[Floats], Flags]) -> Floats:

@@ -89,13 +89,13 @@ def stepwise(plan: SummaryPlan) -> dict[str, Integers]:
 
     It saves a reader a second pass, which adds up powers.
     """
-    found, places = {}, 0
+    columns, places = {}, 0
     for name, line in plan.lines.items():
         cells = line.cell_of_step
         if cells is not None and places + plan.groups.size * len(cells) <= MOST_STEPWISE:
             places += plan.groups.size * len(cells)
-            found[name] = cells
-    return found
+            columns[name] = cells
+    return columns
 
 
 def column_counts(
@@ -125,8 +125,8 @@ def exact_values(plan: SummaryPlan, number: Integers, counts: Sequence[ColumnCou
     values = np.concatenate(parts)
     if values.shape != (plan.size,):
         raise ValueError(f"counts must make {plan.size} numbers, got {values.size}")
-    whole: Integers = np.clip(values, -LARGEST_SUM, LARGEST_SUM).astype(np.int64)
-    return whole
+    integers: Integers = np.clip(values, -LARGEST_SUM, LARGEST_SUM).astype(np.int64)
+    return integers
 
 
 def _exact(plan: SummaryPlan, table: TablePlan, number: Integers, own: ColumnCounts | None) -> np.ndarray:

@@ -54,15 +54,15 @@ def number_half_width(plan: SummaryPlan) -> float:
 
 def _number_variance(model: Model, *, alone: bool) -> float:
     """Of a group's number by itself, or as margins of columns have it (`RowEstimates.variance_in_columns`)."""
-    told = alone or model.plan.groups.size == 1
-    return float(model.number_variances(np.ones(1))[0]) if told else model.number_variance
+    reported = alone or model.plan.groups.size == 1
+    return float(model.number_variances(np.ones(1))[0]) if reported else model.number_variance
 
 
 def expectations(plan: SummaryPlan, people: float) -> list[ColumnExpectation]:
     """For each column, in the plan's order, of a group of so many people."""
     model = Model(plan)
-    found = [_with_quantile(model, own, people) for own in _expectations(model, people)]
-    return _with_deviations(model, found, people)
+    expected = [_with_quantile(model, own, people) for own in _expectations(model, people)]
+    return _with_deviations(model, expected, people)
 
 
 def _expectations(model: Model, people: float) -> list[ColumnExpectation]:
@@ -79,11 +79,11 @@ def typical(plan: SummaryPlan, people: float) -> tuple[float | None, float | Non
 
     None as well where that of half of them is not told.
     """
-    found = _expectations(Model(plan), people)
-    shares = [own.share for own in found if own.name not in plan.lines]
+    expected = _expectations(Model(plan), people)
+    shares = [own.share for own in expected if own.name not in plan.lines]
     means = [
         None if own.mean is None else own.mean / float(plan.lines[own.name].measured.range)
-        for own in found
+        for own in expected
         if own.name in plan.lines
     ]
     return _median(shares), _median(means)
@@ -135,11 +135,11 @@ def _with_quantile(model: Model, own: ColumnExpectation, people: float) -> Colum
         np.ones(SIMULATED),
         np.full(SIMULATED, _number_variance(model, alone=False)),
     )
-    drawn = _simulated(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
-    cells = people * _spread_evenly(line) + drawn
-    told = quantiles(cells, noise, line.edges, np.full(SIMULATED, reach(model.law)))
+    simulated = _simulated(model.covariance(own.name, float(noise.number[0]))[:-1, :-1])
+    cells = people * _spread_evenly(line) + simulated
+    intervals = quantiles(cells, noise, line.edges, np.full(SIMULATED, reach(model.law)))
     middle = QUANTILES.index(1 / 2)
-    half = (told.upper - told.lower)[:, middle] / 2
+    half = (intervals.upper - intervals.lower)[:, middle] / 2
     return own if np.isnan(half).any() else replace(own, quantile=float(half.mean()))
 
 
@@ -173,8 +173,10 @@ def _with_deviations(
     shapes = np.array([[1.0, 0.0, 2 / 3], [1.0, -1.0, 0.0]]) * people
     rows = np.tile(shapes, (len(known), 1)).T
     sums = SpreadSums(rows[0], rows[1], rows[2], _variances(model, known, len(shapes)))
-    told = sums.deviation(model.law, reach(model.law))
-    widths = np.fmax(told.upper - told.estimate, told.estimate - told.lower).reshape(len(known), len(shapes))
+    deviation = sums.deviation(model.law, reach(model.law))
+    widths = np.fmax(deviation.upper - deviation.estimate, deviation.estimate - deviation.lower).reshape(
+        len(known), len(shapes)
+    )
     return [_with_deviation(model, own, dict(zip(known, widths, strict=True))) for own in expectations]
 
 

@@ -36,19 +36,19 @@ from mechanisms.summary.plan import LINE, MOMENTS, NUMBER, SummaryPlan, TablePla
 class Corrected:
     """The covariance of a line's cells, once those without a value are told by its moments, too.
 
-    own: (cells, cells), Σ. weight: k, (cells,). beside: s.
+    own: (cells, cells), Σ. weight: k, (cells,). moment_variance: s.
     """
 
     own: Floats
     weight: Floats
-    beside: float
+    moment_variance: float
 
     @cached_property
     def matrix(self) -> Floats:
         """(I - ke')Σ(I - ke')' + s kk'."""
         last, k = self.own[:, -1], self.weight
         moved = np.outer(k, last)
-        matrix: Floats = self.own - moved - moved.T + (last[-1] + self.beside) * np.outer(k, k)
+        matrix: Floats = self.own - moved - moved.T + (last[-1] + self.moment_variance) * np.outer(k, k)
         return matrix
 
     @cached_property
@@ -56,7 +56,7 @@ class Corrected:
         """(cells,) of each row."""
         k, together = self.weight, self.weight.sum()
         rows = self.own.sum(axis=1) - together * self.own[:, -1]
-        sums: Floats = rows - (rows[-1] - self.beside * together) * k
+        sums: Floats = rows - (rows[-1] - self.moment_variance * together) * k
         return sums
 
 
@@ -110,8 +110,8 @@ class Model:
             alone = table.noise.variance / table.unit**2
             return Cells(table, alone * (1 - 1 / table.sums) if table.centred else alone, evenly)
         own = self.plan.strategies[self.plan.lines[table.name].cells]
-        beside, weight = self.moment_variances(table.name)[0], self._missing_weight(table)
-        spread = Corrected(table.noise.variance * own.covariance, weight, beside)
+        moment_variance, weight = self.moment_variances(table.name)[0], self._missing_weight(table)
+        spread = Corrected(table.noise.variance * own.covariance, weight, moment_variance)
         if own.is_centred:
             return Cells(table, spread, (1 - weight) / (own.cells + 1))
         return Cells(table, spread, spread.sums / spread.sums.sum())
@@ -131,8 +131,8 @@ class Model:
             return cells - cells.mean(axis=1, keepdims=True) if table.centred else cells
         own = self.plan.strategies[self.plan.lines[table.name].cells]
         line: Floats = values @ own.inverse.T
-        beside = moments[:, -1] / self.moments[table.name].unit
-        moved: Floats = line + np.outer(beside - line[:, -1], self._missing_weight(table))
+        number = moments[:, -1] / self.moments[table.name].unit
+        moved: Floats = line + np.outer(number - line[:, -1], self._missing_weight(table))
         return moved
 
     def number_variances(self, times: Floats) -> Floats:

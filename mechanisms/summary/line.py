@@ -57,8 +57,10 @@ class LineColumn:
                 a.name, True, a.lower, a.upper, BLOCKS, single_values=singles, source=source, title=title
             )
         width = -(-(a.upper - a.lower + 1) // (MOST_SINGLE if self._is_short else BLOCKS))
-        kept = () if width == 1 else singles
-        return Integer(a.name, True, a.lower, a.upper, width, single_values=kept, source=source, title=title)
+        own_cells = () if width == 1 else singles
+        return Integer(
+            a.name, True, a.lower, a.upper, width, single_values=own_cells, source=source, title=title
+        )
 
     @property
     def _is_short(self) -> bool:

@@ -134,14 +134,14 @@ class ColumnTables:
         loss = loss.for_domain(groups)
         energies = [part.error * _moved(part, loss.unit, loss.definition) for part in parts]
         tables = _tables(parts, best_shares(energies, loss.definition), loss, people)
-        kept = tuple(a.name for a in columns if a.name in twice)
+        names = tuple(a.name for a in columns if a.name in twice)
         return SummaryPlan(
             self.name,
             groups,
             tuple(columns),
             lines,
             strategies,
-            kept,
+            names,
             people,
             loss,
             tables,
@@ -164,9 +164,9 @@ class ColumnTables:
         lines, loss = _lines(plan.columns), plan.loss.for_domain(plan.groups)
         parts = _parts(plan.columns, lines, plan.twice, plan.strategies, _kind_of(plan))
         tables = _tables(parts, shares, loss, plan.people)
-        said = _explanation(tables, loss.unit)
+        text = _explanation(tables, loss.unit)
         total = plan.total if loss.unit.total_public and (plan.total or 0) >= 0 else None
-        return replace(plan, lines=lines, loss=loss, tables=tables, explanation=said, total=total)
+        return replace(plan, lines=lines, loss=loss, tables=tables, explanation=text, total=total)
 
     def measure(self, plan: SummaryPlan, values: Integers, noise: Noise) -> Measurement:
         """Draw the noise: the only step that spends the loss.
@@ -175,8 +175,8 @@ class ColumnTables:
         """
         if values.shape != (plan.size,) or values.dtype != np.int64:
             raise ValueError(f"values must be int64 of shape ({plan.size},), got {values.dtype}")
-        drawn = [noise.draw(table.noise, plan.groups.size * table.sums) for table in plan.tables]
-        return Measurement(values + np.concatenate(drawn))
+        noises = [noise.draw(table.noise, plan.groups.size * table.sums) for table in plan.tables]
+        return Measurement(values + np.concatenate(noises))
 
 
 def _check(groups: Domain, columns: Sequence[Attribute], twice: Collection[str]) -> None:

@@ -25,9 +25,9 @@ def number_rows(rows: RowEstimates, line: LineColumn) -> NumberEstimates:
     """Number, total, mean, deviation, quantiles, and shares of those missing and at a bound."""
     own = _Column(rows, line)
     cells, low, high = own.possible, 0, line.cells - 1
-    told = linear(own.sums.number, own.sums.variances[0], rows.reaches)
+    interval = linear(own.sums.number, own.sums.variances[0], rows.reaches)
     return NumberEstimates(
-        with_estimate(own.people, cut_to(told, 0, rows.most), 0, rows.most),
+        with_estimate(own.people, cut_to(interval, 0, rows.most), 0, rows.most),
         own.missing,
         None if line.measured.is_date else own.total,
         own.mean,
@@ -98,8 +98,8 @@ class _Column:
     def share_in(self, cell: int) -> Interval:
         """Of values in one cell."""
         own = self._places(cell)
-        variance, beside = self.noise.between(own, own), self.noise.between(own, self._with_value)
-        part = Moment(self.raw[:, cell], variance, beside)
+        variance, covariance = self.noise.between(own, own), self.noise.between(own, self._with_value)
+        part = Moment(self.raw[:, cell], variance, covariance)
         share = ratio(part, self.sums.number, self.sums.variances[0], self.reaches)
         return with_estimate(quotient(self.possible[:, cell], self.people), cut_to(share, 0, 1), 0, 1)
 
@@ -116,9 +116,9 @@ class _Column:
             return cells, sums
         u = self._place(self.line.edges[0])
         of_cells = np.column_stack([np.stack([u, 1 - u**2]), np.zeros(2)])
-        told = self.noise.given @ of_cells.T
-        spread = of_cells @ told + np.diag(self.rows.model.moment_variances(self.name))
-        cells = cells + (sums - cells @ of_cells.T) @ np.linalg.solve(spread, told.T)
+        given = self.noise.given @ of_cells.T
+        spread = of_cells @ given + np.diag(self.rows.model.moment_variances(self.name))
+        cells = cells + (sums - cells @ of_cells.T) @ np.linalg.solve(spread, given.T)
         return cells, cells @ of_cells.T
 
     @cached_property
@@ -224,9 +224,9 @@ class _Column:
             value = middle * self.sums.number + half * self.sums.first
             ends.append(value + side * self.reaches * np.sqrt(middle**2 * number + half**2 * first))
         estimate = self.people * self.mean.estimate
-        told = Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
+        interval = Interval(estimate, *(np.where(np.isnan(estimate), np.nan, end) for end in ends))
         possible = self.line.measured.possible_totals
-        return with_estimate(estimate, cut_to(told, *possible), *possible)
+        return with_estimate(estimate, cut_to(interval, *possible), *possible)
 
     @cached_property
     def mean(self) -> Interval:
@@ -254,8 +254,8 @@ class _Column:
 
     def _of_somebody(self, estimates: Floats) -> Floats:
         """(rows,) NaN where the possible table has nobody with a value."""
-        told: Floats = np.where(self.people > 0, estimates, np.nan)
-        return told
+        reported: Floats = np.where(self.people > 0, estimates, np.nan)
+        return reported
 
     @property
     def _middle(self) -> Floats:
@@ -275,7 +275,7 @@ class _Column:
     def agreed(self) -> tuple[Floats, Floats]:
         """(rows, 5) quantiles of the possible table, and (rows,) deviations, both with the mean that is told."""
         edges = self.line.edges
-        drawn = points(self.possible[:, :-1], edges)
+        quantiles = points(self.possible[:, :-1], edges)
         deviation = self._span / 2 * np.sqrt(self._moments[1])
         values = Values((float(edges[0][0]), float(edges[1][-1])), self.line.has_integer_values)
-        return agreed(drawn, cells_of(drawn, edges), values, self._middle, deviation)
+        return agreed(quantiles, cells_of(quantiles, edges), values, self._middle, deviation)

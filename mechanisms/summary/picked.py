@@ -32,7 +32,9 @@ class PickedGroups:
         if len(groups) == 1:
             return cls(rows, int(groups[0]))
         picked = replace(plan, groups=Domain((Integer("picked", lower=1, upper=len(groups)),)))
-        own = replace(rows, plan=picked, fused=rows.fused.of_groups(groups), whole=rows.whole[groups])
+        own = replace(
+            rows, plan=picked, fused=rows.fused.of_groups(groups), group_people=rows.group_people[groups]
+        )
         return cls(own, picked.rows - 1)
 
     def of_columns(self, names: Collection[str]) -> PickedGroups:
@@ -60,5 +62,5 @@ class PickedGroups:
         return self._interval(np.rint(np.clip(number, 0, rows.people[here])), number, variance)
 
     def _interval(self, estimate: Floats, number: Floats, variance: Floats) -> Interval:
-        told = linear(number, variance, self.rows.reaches[self.row])
-        return with_estimate(estimate, cut_to(told, 0, self.rows.most), 0, self.rows.most)
+        interval = linear(number, variance, self.rows.reaches[self.row])
+        return with_estimate(estimate, cut_to(interval, 0, self.rows.most), 0, self.rows.most)

@@ -28,10 +28,10 @@ def integer_cells(cells: Floats, totals: Floats) -> Floats:
 
     cells: (rows, cells) >= 0, which add up to `totals`, (rows,).
     """
-    whole = np.floor(cells + _NEARLY)
-    left = np.rint(totals - whole.sum(axis=1))
-    rank = np.argsort(np.argsort(whole - cells, axis=1, kind="stable"), axis=1)
-    raised: Floats = whole + (rank < left[:, None])
+    integers = np.floor(cells + _NEARLY)
+    left = np.rint(totals - integers.sum(axis=1))
+    rank = np.argsort(np.argsort(integers - cells, axis=1, kind="stable"), axis=1)
+    raised: Floats = integers + (rank < left[:, None])
     return raised
 
 

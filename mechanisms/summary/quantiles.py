@@ -67,15 +67,15 @@ def points(cells: Floats, edges: tuple[Floats, Floats]) -> Floats:
     """`QUANTILES` of possible cells (>= 0), spread evenly over each, (rows, 5); NaN of a row of nobody."""
     sums = np.cumsum(cells, axis=1)
     total = sums[:, -1:]
-    found = []
+    quantiles = []
     for p in QUANTILES:
         # A sum of floats may miss the last digit.
         cell = _first_cell(sums >= p * total * (1 - 1e-12))
         rows = np.arange(len(cells))
         inside, before = cells[rows, cell], sums[rows, cell] - cells[rows, cell]
         part = np.clip((p * total[:, 0] - before) / np.where(inside > 0, inside, 1), 0, 1)
-        found.append(edges[0][cell] + part * (edges[1] - edges[0])[cell])
-    return np.where(total > 0, np.stack(found, axis=1), np.nan)
+        quantiles.append(edges[0][cell] + part * (edges[1] - edges[0])[cell])
+    return np.where(total > 0, np.stack(quantiles, axis=1), np.nan)
 
 
 def mean_between(lower: Floats, upper: Floats, edges: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

@@ -47,13 +47,13 @@ class CellNoise:
 class RowEstimates:
     """One measurement's best linear estimates, by groups and added up.
 
-    whole: (groups,) people of each group that are told. law: of the noise; None if there is none.
+    group_people: (groups,) of each group that are told. law: of the noise; None if there is none.
     """
 
     plan: SummaryPlan
     model: Model
     fused: Fused
-    whole: Floats
+    group_people: Floats
     law: NoiseLaw | None
 
     @property
@@ -69,8 +69,10 @@ class RowEstimates:
     def somebody(self, numbers: Floats, variances: Floats) -> Flags:
         """(groups,) which seem to have somebody. numbers, variances: of that, as measured, (rows,) each."""
         own, spread = (part[: self.plan.groups.size] for part in (numbers, variances))
-        told: Flags = own > HALF_A_PERSON
-        return self.families.have_somebody(own, self.reach * np.sqrt(spread), self.law) if self.law else told
+        reported: Flags = own > HALF_A_PERSON
+        return (
+            self.families.have_somebody(own, self.reach * np.sqrt(spread), self.law) if self.law else reported
+        )
 
     @cached_property
     def reported(self) -> Flags:
@@ -84,8 +86,8 @@ class RowEstimates:
 
     def reaches_of(self, numbers: Floats, variances: Floats) -> Floats:
         """The same of ratios to such numbers, (rows,) each; NaN where nothing is told."""
-        told = self.reported & self.somebody(numbers, variances)
-        groups = np.where(told, self._reaches(told)[: len(told)], np.nan)
+        reported = self.reported & self.somebody(numbers, variances)
+        groups = np.where(reported, self._reaches(reported)[: len(reported)], np.nan)
         return np.append(groups, self.reach)[: self.plan.rows]
 
     @cached_property
@@ -139,7 +141,7 @@ class RowEstimates:
     @property
     def people(self) -> Floats:
         """(rows,) whole people, none below 0."""
-        return self.with_all(self.whole)
+        return self.with_all(self.group_people)
 
     def with_all(self, groups: Floats) -> Floats:
         """The groups and, if there are several, their sum as a last row."""
@@ -148,12 +150,12 @@ class RowEstimates:
 
     def possible_cells(self, name: str) -> Floats:
         """(groups, cells) whole people of a table that there could be, near the best estimates."""
-        return integer_cells(nearest_possible(self.fused.cells[name], self.whole), self.whole)
+        return integer_cells(nearest_possible(self.fused.cells[name], self.group_people), self.group_people)
 
     def possible_line(self, cells: Floats) -> Floats:
         """(groups, cells + 1) of a column of numbers: whole people with a value, and in the last cell without one."""
-        missing = np.rint(nearest_possible(cells, self.whole)[:, -1])
-        return np.column_stack([nearest_possible(cells[:, :-1], self.whole - missing), missing])
+        missing = np.rint(nearest_possible(cells, self.group_people)[:, -1])
+        return np.column_stack([nearest_possible(cells[:, :-1], self.group_people - missing), missing])
 
     def noise(self, name: str) -> CellNoise:
         """Of the cells of a column of numbers."""
@@ -171,7 +173,7 @@ def rows_of(model: Model, values: Integers, law: NoiseLaw | None) -> RowEstimate
     """From values with noise of such a law, or from exact ones."""
     fused = Fused.of(model, values)
     rows = RowEstimates(model.plan, model, fused, np.rint(np.maximum(fused.number, 0)), law)
-    return replace(rows, whole=_integer_people(rows))
+    return replace(rows, group_people=_integer_people(rows))
 
 
 def _integer_people(rows: RowEstimates) -> Floats:
@@ -180,12 +182,12 @@ def _integer_people(rows: RowEstimates) -> Floats:
     Groups that are told have what was measured. Those that may have nobody share what is left, as near to what was
     measured as can be: cut at 0 each by itself, they would add up to too many.
     """
-    number, told, total = rows.fused.number, rows.reported, rows.plan.total
+    number, reported, total = rows.fused.number, rows.reported, rows.plan.total
     if total is None:
         total = max(round(float(number.sum())), 0)
-    left = total - np.rint(number[told]).sum()
-    if told.all() or left < 0:
+    left = total - np.rint(number[reported]).sum()
+    if reported.all() or left < 0:
         return lattice_simplex(number, total).astype(np.float64)
-    whole: Floats = np.rint(number)
-    whole[~told] = lattice_simplex(number[~told], int(left))
-    return whole
+    integers: Floats = np.rint(number)
+    integers[~reported] = lattice_simplex(number[~reported], int(left))
+    return integers

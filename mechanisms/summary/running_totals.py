@@ -134,11 +134,11 @@ def best_running_totals(cells: int, definition: Definition) -> RunningTotals:
         windows = NestedWindows(wide, best_layers(wide, within_block=False), GRID)
         rows = np.concatenate([np.diag(windows.own), windows.unit * windows.multiples])
     else:
-        found = triangular_optimum(wide).strategy
-        rows = np.trunc(GRID * found / np.sqrt((found**2).sum(axis=0).max())).astype(np.int64)
-    kept = rows[:, :cells]
-    kept = kept[np.any(kept != 0, axis=1)]
-    return RunningTotals(tuple(tuple(map(int, row)) for row in kept), GRID)
+        optimum = triangular_optimum(wide).strategy
+        rows = np.trunc(GRID * optimum / np.sqrt((optimum**2).sum(axis=0).max())).astype(np.int64)
+    strategy = rows[:, :cells]
+    strategy = strategy[np.any(strategy != 0, axis=1)]
+    return RunningTotals(tuple(tuple(map(int, row)) for row in strategy), GRID)
 
 
 @lru_cache(maxsize=256)
@@ -148,11 +148,11 @@ def centred_running_totals(cells: int) -> RunningTotals:
     For Gaussian noise. The cell of missing values is the line's last. Weights are rounded so that each row adds up to
     exactly 0, and sensitivities are worked out from the whole ones.
     """
-    whole = np.rint(GRID * centred_optimum(cells).strategy).astype(np.int64)
+    integers = np.rint(GRID * centred_optimum(cells).strategy).astype(np.int64)
     # What rounding left, at most half of one a cell: as many of the row's first weights are moved by one each.
-    left = whole.sum(axis=1)
-    whole -= np.sign(left)[:, None] * (np.arange(cells + 1) < np.abs(left)[:, None])
-    return RunningTotals(tuple(tuple(map(int, row)) for row in whole), 0)
+    left = integers.sum(axis=1)
+    integers -= np.sign(left)[:, None] * (np.arange(cells + 1) < np.abs(left)[:, None])
+    return RunningTotals(tuple(tuple(map(int, row)) for row in integers), 0)
 
 
 def centred_optimum(cells: int) -> GaussianOptimum:

@@ -22,6 +22,6 @@ def best_shares(energies: Sequence[float], definition: Definition) -> tuple[Frac
     i: share_i ∝ energy_i^(1/(p+1)), a cube root of ε and a square root of ρ. The sum is convex, so nothing is less. By
     Hölder it is (Σ energy_i^(1/(p+1)))^(p+1). Shares are rounded to a grid of 2^-20, downwards but never to 0.
     """
-    whole = integer_weights([energy ** (1 / (POWER[definition] + 1)) for energy in energies])
-    total = sum(whole)
-    return tuple(Fraction(part, total) for part in whole)
+    weights = integer_weights([energy ** (1 / (POWER[definition] + 1)) for energy in energies])
+    total = sum(weights)
+    return tuple(Fraction(part, total) for part in weights)

@@ -46,7 +46,7 @@ class SpreadSums:
         means = cut_to(self.mean(reaches[0]), -1, 1)
         known = ~np.isnan(means.lower)
         tried = np.linspace(means.lower, means.upper, TRIED)
-        found = [
+        deviations = [
             ratio(
                 Moment(
                     self.number * (1 + m * m) - self.curved - 2 * m * self.first,
@@ -59,9 +59,9 @@ class SpreadSums:
             )
             for m in (*tried, means.estimate)
         ]
-        low = np.min([own.lower for own in found], axis=0)
-        high = np.max([own.upper for own in found], axis=0)
-        middle = np.clip(found[-1].estimate, 0, 1 - means.estimate**2)
+        low = np.min([own.lower for own in deviations], axis=0)
+        high = np.max([own.upper for own in deviations], axis=0)
+        middle = np.clip(deviations[-1].estimate, 0, 1 - means.estimate**2)
         # Where no s² is right for a mean, as above every value's distance, the nearest possible ones are.
         squares = cut_to(Interval(middle, low, high), 0, 1)
         parts = (squares.estimate, squares.lower, squares.upper)

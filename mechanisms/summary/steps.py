@@ -32,14 +32,19 @@ def reported_steps(
     people = possible.sum(axis=1)
     edges, parts = _steps(line, noise, people[-1], reaches[-1])
     summed, of_number = _without_missing(parts), _without_missing(np.ones((1, line.cells)))
-    variances, beside = noise.covariances(summed, summed), noise.covariances(summed, of_number)
+    variances, covariances = noise.covariances(summed, summed), noise.covariances(summed, of_number)
     steps, number = cells @ parts.T, cells.sum(axis=1, keepdims=True)
     shares = ratio(
-        Moment(steps, variances, beside), number, noise.covariances(of_number, of_number), reaches[:, None]
+        Moment(steps, variances, covariances),
+        number,
+        noise.covariances(of_number, of_number),
+        reaches[:, None],
     )
     is_fine = len(parts) == line.blocks[-1] + 1
-    told = quotient(possible @ parts.T if is_fine else nearest_possible(steps, people), people[:, None])
-    return Steps(edges, with_estimate(told, cut_to(shares, 0, 1), 0, 1))
+    possible_shares = quotient(
+        possible @ parts.T if is_fine else nearest_possible(steps, people), people[:, None]
+    )
+    return Steps(edges, with_estimate(possible_shares, cut_to(shares, 0, 1), 0, 1))
 
 
 def _steps(line: LineColumn, noise: CellNoise, people: float, reach: float) -> tuple[Floats, Floats]:

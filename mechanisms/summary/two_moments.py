@@ -52,18 +52,18 @@ def with_variance(
     there = people > 0
     if not there.any():
         return cells, variance
-    shares, m, wanted = cells[there] / people[there, None], mean[there], variance[there]
+    shares, m, target = cells[there] / people[there, None], mean[there], variance[there]
     near, far = _nearest(shares, ends, m), _farthest(shares, ends, m)
-    too_wide = near.variance(shares, m) > wanted + _NEARLY
-    too_narrow = far.variance(shares, m) < wanted - _NEARLY
+    too_wide = near.variance(shares, m) > target + _NEARLY
+    too_narrow = far.variance(shares, m) < target - _NEARLY
     for wrong, placed in ((too_wide, near), (too_narrow, far)):
         if wrong.any():
-            goals = np.stack([m[wrong], wanted[wrong] + m[wrong] ** 2], axis=1)
+            goals = np.stack([m[wrong], target[wrong] + m[wrong] ** 2], axis=1)
             shares[wrong] = _tilted(shares[wrong], placed.chosen(wrong), goals)
     least, most = (place(shares, ends, m).variance(shares, m) for place in (_nearest, _farthest))
-    told, agreed = cells.copy(), variance.copy()
-    told[there], agreed[there] = shares * people[there, None], np.clip(wanted, least, most)
-    return told, np.maximum(agreed, 0)
+    reported, agreed = cells.copy(), variance.copy()
+    reported[there], agreed[there] = shares * people[there, None], np.clip(target, least, most)
+    return reported, np.maximum(agreed, 0)
 
 
 def _nearest(shares: Floats, ends: tuple[Floats, Floats], mean: Floats) -> Placed:
@@ -101,10 +101,10 @@ def _tilted(shares: Floats, placed: Placed, goals: Floats) -> Floats:
         left = left[going]
         if not left.size:
             break
-    found = _weighted(shares, places, tilt)
-    off = _distance_to_goals(found, places, goals)
+    tilted = _weighted(shares, places, tilt)
+    off = _distance_to_goals(tilted, places, goals)
     has_both: Flags = np.abs(off).max(axis=1) <= _NEARLY
-    return np.where(has_both[:, None], found, shares)
+    return np.where(has_both[:, None], tilted, shares)
 
 
 def _distance_to_goals(shares: Floats, places: Floats, goals: Floats) -> Floats:

@@ -67,8 +67,8 @@ class BinDensity:
             return reals
         held = np.diff(line)
         few = sum(np.where(k < held, 1 - self._below(np.minimum(k / held, 1)), 0) for k in range(1, _FEW))
-        whole: Floats = line[:-1] + np.where(held <= _FEW, few, held * above - 1 / 2)
-        return whole
+        means: Floats = line[:-1] + np.where(held <= _FEW, few, held * above - 1 / 2)
+        return means
 
     def toward(self, mean: float) -> BinDensity:
         """The density whose values have this mean, all moved alike inside their cells; as near to it as can be.
@@ -118,8 +118,8 @@ class BinDensity:
             people = self._counts[first:stop].astype(float)
             at_edges = PchipInterpolator(edges, np.append(0, np.cumsum(people))).derivative()(edges)
             mean = people / np.diff(edges)
-            for side, beside in enumerate((at_edges[:-1], at_edges[1:])):
-                np.divide(beside, mean, out=slopes[side, first:stop], where=mean > 0)
+            for side, neighbour in enumerate((at_edges[:-1], at_edges[1:])):
+                np.divide(neighbour, mean, out=slopes[side, first:stop], where=mean > 0)
         return slopes
 
     def _runs(self) -> list[tuple[int, int]]:

@@ -61,8 +61,8 @@ def _is_signed(findings: list[Finding]) -> bool:
 def _report(findings: list[Finding], has_key: bool) -> None:
     for finding in findings:
         print(finding)
-    holding, failed, aside, told = (sum(each.state is state for each in findings) for state in State)
-    print(f"{holding} hold, {failed} failed, {aside} not checked, {told} stated by the portal.")
+    holding, failed, aside, notes = (sum(each.state is state for each in findings) for state in State)
+    print(f"{holding} hold, {failed} failed, {aside} not checked, {notes} stated by the portal.")
     print(_conclusion(findings, has_key))
 
 
@@ -72,10 +72,10 @@ def _conclusion(findings: list[Finding], has_key: bool) -> str:
         return "It is not as a portal wrote it, or not by the portal whose key was given."
     if not (has_key and _is_signed(findings)):
         return "Give the portal's key by --key: without it, whoever changed a file may have signed it anew."
-    said = "Nothing in it was changed since the holder of that key signed it."
+    sentence = "Nothing in it was changed since the holder of that key signed it."
     if all(each.state is not State.NOT_CHECKED for each in findings):
-        return said
-    return f"{said} Nobody but the holder can say whether that is right which was not checked."
+        return sentence
+    return f"{sentence} Nobody but the holder can say whether that is right which was not checked."
 
 
 def _findings(path: Path, *keys: str) -> list[Finding]:

@@ -16,12 +16,13 @@ import pandas as pd
 from mechanisms.domain import Categorical
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.factor import Factor, Identity, Total
+from mechanisms.matrix.workload.range_views import range_views
 from mechanisms.matrix.workload.union import Term
 from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.chart_maps import MOST
 from mechanisms.verify.chart_panels import lines, without_own
 
-ANSWERS, MOST_DRAWN, MOST_PARTS, MOST_TABLE = "answers.csv", 2000, 12, 2**17
+ANSWERS, MOST_POINTS, MOST_PARTS, MOST_TABLE = "answers.csv", 2000, 12, 2**17
 _NUMBERS = ["answer", "interval_lower", "interval_upper"]
 # Of a column that is not there.
 _ALONE = Categorical("", values=("",), closed=True)
@@ -45,16 +46,17 @@ def widest(bundle: Bundle, plan: QueryPlan) -> Iterator[float]:
 def maps(bundle: Bundle, plan: QueryPlan) -> Iterator[np.ndarray]:
     """Tables of two columns, with and without the cells that the portal added: (cells, cells)."""
     for term, (answers, *_ends) in _parts(bundle, plan):
-        asked = _factors(term)
-        if len(asked) == 2 and _is_table(plan, asked) and answers.size == term.queries <= MOST:
-            table = np.rint(answers).reshape([factor.queries for factor in asked.values()])
-            for kept in product(*(without_own(plan.domain.attributes[axis]) for axis in asked)):
-                yield table[np.ix_(*kept)]
+        factors = _factors(term)
+        if len(factors) == 2 and _is_table(plan, factors) and answers.size == term.queries <= MOST:
+            table = np.rint(answers).reshape([factor.queries for factor in factors.values()])
+            for cells in product(*(without_own(plan.domain.attributes[axis]) for axis in factors)):
+                yield table[np.ix_(*cells)]
 
 
 def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]:
     """Terms that a report shows, with answers and ends, (3, answers): all of them, or every so many."""
-    own = [(term, _shown(term, place)) for term, place in islice(plan.workload.offsets(), MOST_PARTS)]
+    terms = islice(plan.workload.offsets(), MOST_PARTS)
+    own = [(term, shown) for every, place in terms for term, shown in _read(every, place)]
     places = {int(place) for _term, shown in own for place in shown}
     with bundle.opened(ANSWERS) as content:
         text = io.TextIOWrapper(content, "utf-8", newline="")
@@ -72,13 +74,20 @@ def _parts(bundle: Bundle, plan: QueryPlan) -> Iterator[tuple[Term, np.ndarray]]
             yield term, numbers[:, [rows[place] for place in shown.tolist()]]
 
 
-def _shown(term: Term, place: slice) -> np.ndarray:
-    """Which of its answers are drawn, by their place among all."""
-    most = MOST_TABLE if len(_factors(term)) == 2 else MOST_DRAWN
+def _read(term: Term, place: slice) -> Iterator[tuple[Term, np.ndarray]]:
+    """Of all ranges single cells and running totals; of another term its own answers, by their place among all."""
+    views = range_views(term)
+    yield from ((view.term, place.start + view.places[_evenly_shown(view.term)]) for view in views)
+    if not views:
+        yield term, place.start + _evenly_shown(term)
+
+
+def _evenly_shown(term: Term) -> np.ndarray:
+    """Which of its answers are drawn."""
+    most = MOST_TABLE if len(_factors(term)) == 2 else MOST_POINTS
     if term.queries <= most:
-        return np.arange(place.start, place.stop)
-    evenly = np.linspace(0, term.queries - 1, MOST_DRAWN).round().astype(np.int64)
-    return np.asarray(place.start + np.unique(evenly))
+        return np.arange(term.queries)
+    return np.unique(np.linspace(0, term.queries - 1, MOST_POINTS).round().astype(np.int64))
 
 
 def _factors(term: Term) -> dict[int, Factor]:
@@ -91,16 +100,16 @@ def _is_table(plan: QueryPlan, factors: dict[int, Factor]) -> bool:
 
 def _by_shape(plan: QueryPlan, term: Term, answers: np.ndarray, margins: np.ndarray) -> Iterator[np.ndarray]:
     """Of one or two columns along either of them. answers, margins: whole numbers."""
-    asked = _factors(term)
-    if not 1 <= len(asked) <= 2:
+    factors = _factors(term)
+    if not 1 <= len(factors) <= 2:
         return
-    shape = [*(factor.queries for factor in asked.values()), *[1] * (3 - len(asked))]
-    for order in permutations(range(len(asked))):
+    shape = [*(factor.queries for factor in factors.values()), *[1] * (3 - len(factors))]
+    for order in permutations(range(len(factors))):
         along, reach = (
-            each.reshape(shape).transpose([*order, *range(len(asked), 3)]) for each in (answers, margins)
+            each.reshape(shape).transpose([*order, *range(len(factors), 3)]) for each in (answers, margins)
         )
-        if _is_table(plan, asked):
-            columns = [plan.domain.attributes[list(asked)[place]] for place in order]
+        if _is_table(plan, factors):
+            columns = [plan.domain.attributes[list(factors)[place]] for place in order]
             widest = reach.max()
             for own in lines([*columns, *[_ALONE] * (3 - len(columns))], along):
                 yield from (own, own - widest, own + widest)

@@ -34,10 +34,10 @@ def strange(shades: Sequence[Shade], series: ChartSeries, *, on_axis: bool = Fal
     cells = _cells(shades) if shades else np.zeros((0, 4))
     count, wrong = 0, []
     for panel in _panels(cells):
-        found = _strange(panel, series)
-        if found is not None:
+        unknown = _strange(panel, series)
+        if unknown is not None:
             count += len(panel)
-            wrong += found
+            wrong += unknown
     return count, wrong
 
 
@@ -108,8 +108,8 @@ def _candidates(cells: np.ndarray, series: ChartSeries) -> Iterator[tuple[np.nda
 
     On a scale that begins at nobody what is below counts as nobody.
     """
-    told = [own for own, _known in series.every if len(own) == len(cells)]
-    columns = [*told, *(np.maximum(own, 0) for own in told if (own < 0).any())]
+    candidates = [own for own, _known in series.every if len(own) == len(cells)]
+    columns = [*candidates, *(np.maximum(own, 0) for own in candidates if (own < 0).any())]
     largest = [float(np.abs(own).max()) for own in columns]
     for own, end in zip(columns, largest, strict=True):
         yield from product([own], {1.0, end, float(int(end))} - {0.0}, _POWERS)

@@ -53,10 +53,10 @@ def _numbers_at(column: Sequence[Word], shapes: Sequence[LyingShape]) -> dict[st
         for place, value, near in zip(shape.places, shape.values, shape.tolerance, strict=True):
             word = column[int(np.abs(heights - place).argmin())].text
             at.setdefault((word, round(float(place), 1)), []).append((float(value), float(near)))
-    found: dict[str, list[np.ndarray]] = {}
+    by_name: dict[str, list[np.ndarray]] = {}
     for (word, _place), numbers in at.items():
-        found.setdefault(word, []).append(np.array(numbers))
-    return found
+        by_name.setdefault(word, []).append(np.array(numbers))
+    return by_name
 
 
 def _is_of(name: str, numbers: np.ndarray, series: ChartSeries) -> bool:

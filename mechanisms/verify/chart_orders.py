@@ -18,7 +18,7 @@ NOISY, MISSING = "noisy_count", (MISSING_LABEL, "")
 # Values in a chart, and bars of all groups together, where the largest are shown.
 MOST_VALUES, MOST_BARS = 25, 100
 # Groups that are told apart.
-MOST_BESIDE = 7
+MOST_SIDE_BY_SIDE = 7
 # Lines of a table that is shown so.
 _LONGEST = 2000
 

@@ -12,7 +12,7 @@ from itertools import permutations
 import numpy as np
 
 from mechanisms.domain import Attribute, Categorical, Domain
-from mechanisms.verify.chart_orders import MOST_BESIDE, largest_places
+from mechanisms.verify.chart_orders import MOST_SIDE_BY_SIDE, largest_places
 
 # Panels of a page, groups in each, cells along a chart, and of a table.
 _PANELS, _GROUPS, _ALONG, _CELLS = 14, 12, 400, 2**17
@@ -23,11 +23,11 @@ def shown_numbers(domain: Domain, noisy: np.ndarray) -> Iterator[np.ndarray]:
     if len(domain.shape) < 3 or noisy.size != domain.size or domain.size > _CELLS:
         return
     box = noisy.reshape(domain.shape)
-    for kept in permutations(range(len(domain.shape)), 3):
-        if domain.shape[kept[0]] <= _ALONG:
-            others = tuple(axis for axis in range(box.ndim) if axis not in kept)
-            table = np.round(box.sum(axis=others)).transpose([sorted(kept).index(axis) for axis in kept])
-            yield from lines([domain.attributes[axis] for axis in kept], table)
+    for axes in permutations(range(len(domain.shape)), 3):
+        if domain.shape[axes[0]] <= _ALONG:
+            others = tuple(axis for axis in range(box.ndim) if axis not in axes)
+            table = np.round(box.sum(axis=others)).transpose([sorted(axes).index(axis) for axis in axes])
+            yield from lines([domain.attributes[axis] for axis in axes], table)
 
 
 def lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.ndarray]:
@@ -42,10 +42,10 @@ def lines(attributes: Sequence[Attribute], table: np.ndarray) -> Iterator[np.nda
     for places in along:
         for groups in by:
             for panels in apart:
-                drawn_cells = table[np.ix_(places, groups, panels)]
+                cells_shown = table[np.ix_(places, groups, panels)]
                 orders = {
-                    tuple(largest_places(drawn_cells.sum(axis=(1, 2)), few))
-                    for few in range(1, MOST_BESIDE + 1)
+                    tuple(largest_places(cells_shown.sum(axis=(1, 2)), few))
+                    for few in range(1, MOST_SIDE_BY_SIDE + 1)
                 }
                 for order in orders:
                     own = table[places[list(order)]]
@@ -59,4 +59,4 @@ def without_own(attribute: Attribute) -> list[np.ndarray]:
     own = [cell for cell in (undeclared, missing) if cell is not None]
     every = np.arange(attribute.size)
     left_out = [[], *([cell] for cell in own), *([own] if len(own) > 1 else [])]
-    return [kept for cells in left_out if (kept := np.setdiff1d(every, cells)).size]
+    return [remaining for cells in left_out if (remaining := np.setdiff1d(every, cells)).size]

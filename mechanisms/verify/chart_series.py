@@ -22,7 +22,7 @@ MOST_SMALL, _TALLEST = 30, 3
 # Counts of a column of rows, of more of which neighbours are added up first, or the largest are chosen.
 _MOST_CELLS = 60
 # In steps, where marks of up to seven groups stand about the middle of one.
-_BESIDE = np.arange(-6, 7) * 0.05
+_SHIFTS = np.arange(-6, 7) * 0.05
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class ChartSeries:
         few = (np.maximum(shown, 0) for own, _known in self.every for shown in _thumbnail(own))
         thinned = (_thinned(own) for own in (*(own for own, _known in above), *few) if len(own) > MOST_SMALL)
         self._above = [*above, *((own, np.sort(own)) for own in thinned)]
-        self._drawn = _by_length(series)
+        self._shown = _by_length(series)
 
     def lines_of(self, label: str) -> Iterator[np.ndarray]:
         """Of each line that has this label the numbers that a chart may show of it, NaN where there are none."""
@@ -97,17 +97,17 @@ class ChartSeries:
         """
         for in_order in (True, False):
             every = self._above if scaled else self.every
-            found = [
+            nearest = [
                 (own if in_order else known, _wrong(values, own / one, known / one, tolerance, in_order))
                 for own, known in every
                 if not in_order or len(own) == len(values)
                 for one in (_units(values, own, known, in_order) if scaled else [1.0])
             ]
-            if in_order and not scaled and len(values) in self._drawn:
-                found += _nearest(values, self._drawn[len(values)], tolerance)
-            fewest = min((int(wrong.sum()) for _own, wrong in found), default=len(values))
-            if found and fewest <= SHARE * len(values):
-                best = [(own, wrong) for own, wrong in found if wrong.sum() == fewest]
+            if in_order and not scaled and len(values) in self._shown:
+                nearest += _nearest(values, self._shown[len(values)], tolerance)
+            fewest = min((int(wrong.sum()) for _own, wrong in nearest), default=len(values))
+            if nearest and fewest <= SHARE * len(values):
+                best = [(own, wrong) for own, wrong in nearest if wrong.sum() == fewest]
                 return MatchedSeries(best[0][1], [own for own, _wrong in best], in_order)
         return None
 
@@ -218,8 +218,8 @@ def _spans_of_steps(density: pd.DataFrame) -> Iterator[tuple[float, float]]:
     """The middles of the first step and the last one, where marks stand: those of several groups beside each other."""
     for edges, _shares in _densities(density):
         width = edges[1] - edges[0]
-        for beside in _BESIDE * width:
-            yield float(edges[0] + width / 2 + beside), float(edges[-1] - width / 2 + beside)
+        for shift in _SHIFTS * width:
+            yield float(edges[0] + width / 2 + shift), float(edges[-1] - width / 2 + shift)
 
 
 def numbers_of_steps(density: pd.DataFrame) -> list[int]:

@@ -26,7 +26,7 @@ _NEAR = 1.1
 _HALF = 0.501
 _LEVEL = re.compile(r"\(([0-9]+) ?%\)|（([0-9]+)%）")
 # Words stand so far from what they name: marks beside an axis, below and beside it.
-_DOWN, _BESIDE, _BELOW = 4.0, 8.0, 15.0
+_DOWN, _SIDE, _BELOW = 4.0, 8.0, 15.0
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class ComparedCharts:
 
 def compared(text: str, series: ChartSeries, *, in_page: bool = False) -> ComparedCharts:
     """All drawings of a text. in_page: where they have no titles of their own."""
-    found = ComparedCharts(0, [])
+    comparison = ComparedCharts(0, [])
     for match in _SVG.finditer(text):
         drawing = read(match[0])
-        found.strange += [word.text[:20] for word in drawing.titles] if in_page else []
-        _compare(drawing, series, found)
-    return found
+        comparison.strange += [word.text[:20] for word in drawing.titles] if in_page else []
+        _compare(drawing, series, comparison)
+    return comparison
 
 
 def _compare(drawing: Drawing, series: ChartSeries, compared: ComparedCharts) -> None:
@@ -138,9 +138,11 @@ def _scale(
     pixels, numbers = [], []
     for begin, top, _end, floor in grid:
         for place, word in enumerate(words):
-            beside = (begin - _BESIDE, top + _DOWN, "end") if vertical else (begin, floor + _BELOW, "middle")
-            near = abs(word.x - beside[0]) < _NEAR and abs(word.y - beside[1]) < _NEAR
-            if near and word.anchor == beside[2] and WORD_OF_NUMBER.fullmatch(word.text):
+            label_place = (
+                (begin - _SIDE, top + _DOWN, "end") if vertical else (begin, floor + _BELOW, "middle")
+            )
+            near = abs(word.x - label_place[0]) < _NEAR and abs(word.y - label_place[1]) < _NEAR
+            if near and word.anchor == label_place[2] and WORD_OF_NUMBER.fullmatch(word.text):
                 marks.add(place)
                 pixels.append(top if vertical else begin)
                 numbers.append(value_of(word.text))
@@ -177,8 +179,8 @@ class ShapeNumbers:
         tolerance = float(self.tolerance[place])
         if self.match is None:
             return abs(value - value_of(number)) <= half + tolerance
-        told = self.match.at(place, value, tolerance)
-        return bool((np.abs(told - value_of(number)) <= half).any())
+        known = self.match.at(place, value, tolerance)
+        return bool((np.abs(known - value_of(number)) <= half).any())
 
 
 def _valued(drawing: Drawing, scales: Sequence[tuple[np.ndarray, Scale]]) -> Iterator[ShapeNumbers]:
@@ -276,8 +278,8 @@ def _strange_words(
             named = _strange_names(row, drawing.words, shown, series) if across == "y" else None
             yield from chart_marks.off_scale(row, across) if named is None else named
             continue
-        said = [word.text for word in row if word.text not in series.labels]
-        yield from (text for text in said if "95" not in (_levels(text) or ["95"]))
+        words = [word.text for word in row if word.text not in series.labels]
+        yield from (text for text in words if "95" not in (_levels(text) or ["95"]))
         is_over = across == "over"
         strange = [word.text for word in row if not _is_known(word, series, shown, is_over)]
         if strange and across == "x" and _are_on_axis(row, series, shown):
@@ -322,11 +324,11 @@ def _rows(words: Sequence[Word], panels: Sequence[np.ndarray]) -> Iterator[tuple
     lowest = max((height for height, _left in rows), default=0.0)
     if len(panels) == 1:  # words below it may be turned, so that none of them is in a row
         lowest = max(lowest, float(panels[0][:, 1].max()))
-    beside = [(column, "y") for column in columns.values()]
+    columns_by_axis = [(column, "y") for column in columns.values()]
     below = [
         (row, "x" if height == lowest or len(panels) > 1 else "over") for (height, _left), row in rows.items()
     ]
-    for every, across in (*beside, *below):
+    for every, across in (*columns_by_axis, *below):
         if numbered := [word for word in every if WORD_OF_NUMBER.search(word.text)]:
             yield numbered, across
 

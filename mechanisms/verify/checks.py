@@ -58,19 +58,19 @@ def verify(bundle: Bundle, *keys: str) -> Iterator[Finding]:
         return
     yield from files(bundle)
     yield signature.check(bundle, *keys)
-    found = planned.read(bundle)
-    yield from planned.check(bundle, found)
+    plan = planned.read(bundle)
+    yield from planned.check(bundle, plan)
     yield stated.check(bundle)
-    yield from _guarded(fields.WHAT, fields.check(bundle, found))
+    yield from _guarded(fields.WHAT, fields.check(bundle, plan))
     is_stream = bundle.release["product"] == STREAM  # whose published counts are what was measured
     if not is_stream:
         yield measured.check(bundle)
-    if found is not None and (is_stream or MEASUREMENT in bundle.entries):
-        compared = list(tables.check(bundle, found))
+    if plan is not None and (is_stream or MEASUREMENT in bundle.entries):
+        compared = list(tables.check(bundle, plan))
         yield from compared
         yield from _uncompared(bundle, {finding.what for finding in compared})
-        yield from _guarded("arrays", arrays.check(bundle, found))
-        yield from _guarded(extremes.WHAT, extremes.check(bundle, found))
+        yield from _guarded("arrays", arrays.check(bundle, plan))
+        yield from _guarded(extremes.WHAT, extremes.check(bundle, plan))
     yield from _guarded("formats", formats.check(bundle))
     yield from documents.check(bundle)
     yield from notebooks.check(bundle)
@@ -88,8 +88,8 @@ def _uncompared(bundle: Bundle, compared: set[str]) -> Iterator[Finding]:
     for name in bundle.entries:
         is_table = name.endswith(".csv") and not name.endswith(".sdmx.csv")
         if is_table and name not in compared:
-            told = "such a plan makes no such table"
-            yield Finding.by_version(name, told, is_sure=bundle.is_of_this_version)
+            reason = "such a plan makes no such table"
+            yield Finding.by_version(name, reason, is_sure=bundle.is_of_this_version)
 
 
 def _guarded(what: str, findings: Iterator[Finding]) -> Iterator[Finding]:
@@ -111,8 +111,8 @@ def files(bundle: Bundle) -> Iterator[Finding]:
     if missing := sorted(needed - set(listed)):
         yield Finding.by_version("files", f"{missing[0]} is missing", is_sure=bundle.is_of_this_version)
     if strange:
-        told = f"no portal of this version puts {strange[0][:80]} into it"
-        yield Finding.by_version("files", told, is_sure=bundle.is_of_this_version)
+        reason = f"no portal of this version puts {strange[0][:80]} into it"
+        yield Finding.by_version("files", reason, is_sure=bundle.is_of_this_version)
 
 
 def _fault_of_listed(bundle: Bundle) -> str:

@@ -108,8 +108,8 @@ def compared(bundle: Bundle, name: str, columns: Mapping[str, ColumnValues], how
         return Finding(
             name, State.FAILED, f"it {fault}" if isinstance(fault, ValueError) else "it is no table"
         )
-    made = f"{len(table):,} lines follow from {how or 'the measurement'}"
-    return Finding.of(name, fault_of(table, columns), made)
+    text = f"{len(table):,} lines follow from {how or 'the measurement'}"
+    return Finding.of(name, fault_of(table, columns), text)
 
 
 def fault_of(table: pd.DataFrame, columns: Mapping[str, ColumnValues]) -> str:

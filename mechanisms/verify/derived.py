@@ -77,16 +77,16 @@ def derived(bundle: Bundle, counts: Integers) -> Derived:
     """counts: those of histogram.csv; empty where there are none."""
     worker = _WORKERS.get(bundle.release["product"])
     own = Derived()
-    if bundle.release["product"] == STREAM and (found := planned.read(bundle)) is not None:
-        own.newest = [number for table in _series(bundle) for number in series.newest(found.stated, table)]
-    if MEASUREMENT in bundle.entries and (found := planned.read(bundle)) is not None:
+    if bundle.release["product"] == STREAM and (plan := planned.read(bundle)) is not None:
+        own.newest = [number for table in _series(bundle) for number in series.newest(plan.stated, table)]
+    if MEASUREMENT in bundle.entries and (plan := planned.read(bundle)) is not None:
         if worker is not None:
-            worker(own, found.stated, bundle.measurement, counts)
-        if isinstance(found.stated, MicrodataPlan):
-            _rows(own, bundle, found.stated)
-        if isinstance(found.stated, QueryPlan):
-            own.queries = found.stated
-            own.factors = factors(found.stated, _searched(bundle, found))
+            worker(own, plan.stated, bundle.measurement, counts)
+        if isinstance(plan.stated, MicrodataPlan):
+            _rows(own, bundle, plan.stated)
+        if isinstance(plan.stated, QueryPlan):
+            own.queries = plan.stated
+            own.factors = factors(plan.stated, _searched(bundle, plan))
     return own
 
 
@@ -112,8 +112,8 @@ def _histogram(own: Derived, plan: Plan, values: np.ndarray, counts: Integers) -
     if method.is_linear:
         own.everyone(method.cell_sum(inner, measured, [np.arange(size) for size in shape]))
     if method.is_plain and len(shape) > 2:
-        for kept in combinations(range(len(shape)), 3):
-            one = [np.arange(1 if axis in kept else size) for axis, size in enumerate(shape)]
+        for axes in combinations(range(len(shape)), 3):
+            one = [np.arange(1 if axis in axes else size) for axis, size in enumerate(shape)]
             half_width = method.cell_sum(inner, measured, one).half_width
             own.reaches |= set() if half_width is None else {math.ceil(half_width)}
     if method.is_plain and len(shape) > 1 and plan.domain.size <= MOST_SUMMED:
@@ -149,8 +149,8 @@ def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
 def _summary(own: Derived, plan: SummaryPlan, values: np.ndarray, _counts: Integers) -> None:
     """A table compares the two groups that it shows, which need not be the first one and another."""
     own.limits += [end for line in plan.lines.values() for end in (line.edges[1][0], line.edges[0][-1])]
-    told = estimates(plan, values) if plan.groups.size > 1 else None
-    for column in told.columns if told else ():
+    reported = estimates(plan, values) if plan.groups.size > 1 else None
+    for column in reported.columns if reported else ():
         for pair in permutations(range(plan.groups.size), 2):
             between = difference(column, *pair)
             for each in (between.plain, between.standardised):

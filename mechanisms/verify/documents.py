@@ -145,9 +145,9 @@ def _fault_of_croissant(bundle: Bundle, stated: JsonObject) -> str:
         return f"it does not describe {left_out[0]}"
     if not _are_in_order([file.name for file in files], release):
         return OTHER_ORDER
-    made = (release.get("measured_at") or release["last_published_at"])[:10]
+    day = (release.get("measured_at") or release["last_published_at"])[:10]
     names = (bundle_name(bundle), release["title"])
-    own = croissant(names, release["statement"], release["curator"], made, _described(bundle, stated), files)
+    own = croissant(names, release["statement"], release["curator"], day, _described(bundle, stated), files)
     return "" if bundle.content(CROISSANT) == as_written(own) else "it says something else than release.json"
 
 

@@ -140,8 +140,8 @@ def _off_the_lattice(bundle: Bundle, planned: Planned) -> str:
         quiet = own[:, : column.basis.quiet]
         if moments.total is not None and (quiet != column.unit * moments.total).any():
             return "a sum without noise is not that of the public number of rows"
-        whole = (quiet >= 0) & ((quiet % column.unit == 0) | (quiet == LARGEST_SUM))
-        if not whole.all():
+        on_lattice = (quiet >= 0) & ((quiet % column.unit == 0) | (quiet == LARGEST_SUM))
+        if not on_lattice.all():
             return "a sum without noise is no multiple of what a row adds"
     return ""
 

@@ -134,8 +134,8 @@ def check(bundle: Bundle, planned: Planned | None) -> Iterator[Finding]:
     unknown = [path for path in paths if not (_is_any(path, DERIVED) or _is_any(path, PORTALS_WORD))]
     is_sure = bundle.is_of_this_version
     if unknown:
-        told = f"no portal of this version says {unknown[0][:80]} in it"
-        yield Finding.by_version(WHAT, told, is_sure=is_sure)
+        reason = f"no portal of this version says {unknown[0][:80]} in it"
+        yield Finding.by_version(WHAT, reason, is_sure=is_sure)
     if planned is not None:
         if form := _fault_of_form(bundle, planned):
             yield Finding.by_version(WHAT, form, is_sure=is_sure)
@@ -146,12 +146,12 @@ def check(bundle: Bundle, planned: Planned | None) -> Iterator[Finding]:
 
 
 def _stated(bundle: Bundle, planned: Planned | None, paths: list[str]) -> Finding:
-    told = [path for path in paths if is_portals_word(bundle, planned, path)]
-    names = dict.fromkeys(path.split(".")[0] for path in told)
+    stated = [path for path in paths if is_portals_word(bundle, planned, path)]
+    names = dict.fromkeys(path.split(".")[0] for path in stated)
     return Finding(
         STATED,
         State.STATED,
-        f"{len(told)} entries of release.json are the portal's word, and cannot be checked from the bundle: "
+        f"{len(stated)} entries of release.json are the portal's word, and cannot be checked from the bundle: "
         f"{', '.join(names)}",
     )
 
@@ -171,8 +171,8 @@ def _is_again(bundle: Bundle, planned: Planned | None, path: str) -> bool:
         return len(bundle.release["counted"]["values"]) > 1
     if path == "plan.explanation" and not bundle.is_of_this_version:
         return False
-    is_kept = path == "plan.details.stored_strategy"
-    return _is_any(path, SEARCHED) and not is_kept and planned is not None and planned.again is not None
+    is_stored = path == "plan.details.stored_strategy"
+    return _is_any(path, SEARCHED) and not is_stored and planned is not None and planned.again is not None
 
 
 def _is_any(path: str, patterns: Any) -> bool:
@@ -257,11 +257,11 @@ def _disclosure(release: JsonObject, planned: Planned) -> Finding:
     loss: Loss = plan.loss
     total = with_choices(loss, chosen) if chosen else None
     noise, taken = noise_facts(plan.to_json()), _taken(release)
-    whole = release["product"] == STREAM and registry.stream(plan.mechanism).whole_orders
+    whole_orders = release["product"] == STREAM and registry.stream(plan.mechanism).whole_orders
     # A choice's δ is added to that at which a ρ is stated.
     implied = stated.get("without_the_choice_of_values", stated).get("implies", {})
     delta = float(implied.get("delta", 1e-6)) if loss.definition is Definition.ZCDP else 0.0
-    own = Disclosure(loss, delta, plan.mechanism, noise, whole, total, taken).facts()
+    own = Disclosure(loss, delta, plan.mechanism, noise, whole_orders, total, taken).facts()
     own["software"]["version"] = stated.get("software", {}).get("version")
     other = next((name for name in own if not is_same(stated.get(name), own[name])), "")
     other = other or next(iter(set(stated) - set(own)), "")

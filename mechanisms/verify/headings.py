@@ -137,8 +137,8 @@ def numbers_of(heading: str) -> re.Pattern[str] | None:
     if heading in NUMBERS:
         return re.compile(NUMBERS[heading])
     phrase = next((each for each in _phrases(heading) if each in NUMBERS), "")
-    said = _PATTERNS[phrase].fullmatch(heading) if phrase else None
-    return re.compile(NUMBERS[phrase].format(re.escape(said[1]))) if said else None
+    match = _PATTERNS[phrase].fullmatch(heading) if phrase else None
+    return re.compile(NUMBERS[phrase].format(re.escape(match[1]))) if match else None
 
 
 def _phrases(text: str) -> Iterator[str]:
@@ -150,8 +150,8 @@ def is_translation(english: str, chinese: str) -> bool:
     if chinese in (english, CHINESE.get(english)):
         return True
     for phrase in _phrases(english):
-        said = _PATTERNS[phrase].fullmatch(english)
-        if said and CHINESE[phrase].format(*said.groups()) == chinese:
+        match = _PATTERNS[phrase].fullmatch(english)
+        if match and CHINESE[phrase].format(*match.groups()) == chinese:
             return True
     if _without_blanks(_translated(english)) == _without_blanks(chinese):
         return True

@@ -45,15 +45,15 @@ def is_same(stated: Any, own: Any) -> bool:
 
 def without_zeros(text: str) -> str:
     """A text whose amounts of privacy loss have no zeros at their ends: ε = 0.50 was written as ε = 0.5 before."""
-    return _AMOUNT.sub(lambda found: found.group().rstrip("0").rstrip("."), text)
+    return _AMOUNT.sub(lambda match: match.group().rstrip("0").rstrip("."), text)
 
 
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of JSON. Raises ValueError where a name stands twice, of which readers take one or the other."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    values = dict(pairs)
+    if len(values) != len(pairs):
         raise ValueError("a name stands twice")
-    return found
+    return values
 
 
 def has_endless_number(value: Any) -> bool:

@@ -35,8 +35,8 @@ class KnownNumbers:
         """derived: what is worked out of the measurement, and in no table."""
         self._bundle, self._derived = bundle, np.array(derived, float)
         # The statement is what its own numbers are looked for beside.
-        self._said = [value for path, value in leaves(bundle.release) if path != "statement"]
-        self._texts = {text for value in self._said for text in SHOWN.findall(str(value))}
+        self._stated = [value for path, value in leaves(bundle.release) if path != "statement"]
+        self._texts = {text for value in self._stated for text in SHOWN.findall(str(value))}
 
     def has(self, number: str) -> bool:
         """Whether a number as a text shows it is one of them, up to its last digit; a date, the day of one of them."""
@@ -89,8 +89,8 @@ class KnownNumbers:
     def _of_release(self) -> Iterator[float]:
         release = self._bundle.release
         yield from (value_of(text) for text in self._texts if not DATE.fullmatch(text))
-        yield from (float(value) for value in self._said if isinstance(value, int | float))
-        yield from map(float, map(Fraction, filter(_FRACTION.fullmatch, map(str, self._said))))
+        yield from (float(value) for value in self._stated if isinstance(value, int | float))
+        yield from map(float, map(Fraction, filter(_FRACTION.fullmatch, map(str, self._stated))))
         yield from map(float, (len(release["files"]), len(self._bundle.entries)))
         plan = release["plan"]
         if plan.get("lower_bound"):
@@ -99,7 +99,7 @@ class KnownNumbers:
 
     def _of_table(self, table: pd.DataFrame) -> np.ndarray:
         """Its numbers, their sums, and margins between the ends of intervals."""
-        found = [value_of(each) for text in _texts(table) for each in NUMBER.findall(text)]
+        numbers = [value_of(each) for text in _texts(table) for each in NUMBER.findall(text)]
         columns = _columns(table)
         sums = [part for own in columns.values() for part in (np.nansum(own), np.nansum(np.maximum(own, 0)))]
         names, margins = list(columns), []
@@ -111,7 +111,7 @@ class KnownNumbers:
                     if high is None
                     else [(high - low) / 2, *self._to_further_end(names, name, columns, low, high)]
                 )
-        every = np.concatenate([np.array(found), np.array(sums), np.array([len(table)], float), *margins])
+        every = np.concatenate([np.array(numbers), np.array(sums), np.array([len(table)], float), *margins])
         return np.asarray(every[np.isfinite(every)])
 
     def _to_further_end(

@@ -90,7 +90,7 @@ _ONLY = {
     "data-shape": re.compile("upright"),
 }
 # Within a drawing; others would end it there, and their text be shown beside it.
-_DRAWN = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text"])
+_SHAPES = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text"])
 # In what the parts of a table stand, and nowhere else: a reader would end a part that is left open where it likes.
 _PARENTS = {
     "table": ("",),
@@ -159,13 +159,13 @@ STYLES = {
 def check(bundle: Bundle) -> Iterator[Finding]:
     """One finding for all. What only draws, a bundle of another version may have more of; what runs, none."""
     names = [name for name in bundle.entries if name.endswith(ENDINGS)]
-    told = [(name, fault) for name in names for fault in _faults(name, bundle.content(name))]
-    if not told:
+    faults = [(name, fault) for name in names for fault in _faults(name, bundle.content(name))]
+    if not faults:
         yield Finding(
             WHAT, State.HOLDS, "pages and drawings have nothing that runs, is fetched or covers their text"
         )
         return
-    name, fault = next((each for each in told if _NEVER.match(each[1])), told[0])
+    name, fault = next((each for each in faults if _NEVER.match(each[1])), faults[0])
     is_sure = bundle.is_of_this_version or _NEVER.match(fault) is not None
     yield Finding.by_version(WHAT, f"no portal writes {fault[:80]} into {name}", is_sure=is_sure)
 
@@ -283,7 +283,7 @@ class _MarkupReader(HTMLParser):
 
     def _is_out_of_place(self, tag: str) -> bool:
         """Whether it belongs in a drawing and is in none, or the other way about."""
-        return tag not in ("svg", "title") and (tag in _DRAWN) != (self._drawings > 0)
+        return tag not in ("svg", "title") and (tag in _SHAPES) != (self._drawings > 0)
 
     def handle_data(self, data: str) -> None:
         if self.cdata_elem == "style":

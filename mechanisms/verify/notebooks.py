@@ -34,8 +34,8 @@ def check(bundle: Bundle) -> Iterator[Finding]:
         if sha256(content).hexdigest() in KNOWN.get(bundle.release["product"], ()):
             yield Finding(SCRIPT, State.HOLDS, "it is the portal's own for this product")
         else:
-            told = "it is not the portal's own: do not run it"
-            yield Finding.by_version(SCRIPT, told, is_sure=bundle.is_of_this_version)
+            reason = "it is not the portal's own: do not run it"
+            yield Finding.by_version(SCRIPT, reason, is_sure=bundle.is_of_this_version)
     if JUPYTER in bundle.entries:
         own = as_written(jupyter(bundle.content(SCRIPT).decode())) if SCRIPT in bundle.entries else b""
         fault = "" if bundle.content(JUPYTER) == own else "it is not the same as notebook.py: do not run it"

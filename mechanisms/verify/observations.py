@@ -167,9 +167,9 @@ def _line(fields: Sequence[str]) -> str:
 def _fault_of_structure(bundle: Bundle, name: str, source: _Source, package: JsonObject) -> str:
     stated = json.loads(bundle.content(name))
     prepared, about = stated["meta"]["prepared"], stated["data"]["dataflows"][0]["name"]
-    made = bundle.release.get("measured_at") or bundle.release["last_published_at"]
+    day = bundle.release.get("measured_at") or bundle.release["last_published_at"]
     # Without fractions of a second, which only this file has.
-    if re.sub(r"\.[0-9]{1,6}(?=[+-])", "", prepared) != made:
+    if re.sub(r"\.[0-9]{1,6}(?=[+-])", "", prepared) != day:
         return "it was prepared at another time than the release was measured"
     titles = _titles(package, f"{source.stem}.csv")
     named = {
@@ -188,5 +188,5 @@ def _titles(package: JsonObject, path: str) -> Mapping[str, str]:
 
 
 def _codes(source: _Source, column: str) -> tuple[str, ...]:
-    found = dict.fromkeys(source.table[column].tolist())
-    return () if len(found) > MOST_CODES else source.empty[column].codes(found)
+    codes = dict.fromkeys(source.table[column].tolist())
+    return () if len(codes) > MOST_CODES else source.empty[column].codes(codes)

@@ -41,14 +41,14 @@ def readable(name: str, text: str) -> str:
 
 def titles(text: str) -> str:
     """Of all drawings in a text: titles, subtitles, notes, and what else stands at no shape."""
-    found = (title for drawing in _drawings(text) for titles in _TITLE.findall(drawing) for title in titles)
-    return "\n".join(map(plain, found))
+    texts = (title for drawing in _drawings(text) for titles in _TITLE.findall(drawing) for title in titles)
+    return "\n".join(map(plain, texts))
 
 
 def words_at_shapes(text: str) -> list[str]:
     """Of all drawings in a text, those at shapes and marks, each once."""
-    found = (words for drawing in _drawings(text) for words in _WORDS.findall(drawing))
-    return list(dict.fromkeys(" ".join(plain(words).split()) for words in found))
+    texts = (words for drawing in _drawings(text) for words in _WORDS.findall(drawing))
+    return list(dict.fromkeys(" ".join(plain(words).split()) for words in texts))
 
 
 def every_sign(name: str, text: str) -> str:

@@ -70,8 +70,8 @@ def check(bundle: Bundle, planned: Planned | None) -> Iterator[Finding]:
         return
     is_sure = bundle.is_of_this_version
     if json.dumps(bundle.release["plan"]) != json.dumps(planned.stated.to_json()):
-        told = "it says more than a plan does, or says it otherwise"
-        yield Finding.by_version(WHAT, told, is_sure=is_sure)
+        reason = "it says more than a plan does, or says it otherwise"
+        yield Finding.by_version(WHAT, reason, is_sure=is_sure)
         if is_sure:
             return
     if planned.again is None:
@@ -124,9 +124,9 @@ def _means(value: JsonObject) -> Planned:
         return replace(column, basis=basis, sensitivity=moved, noise=law_for(share, moved))
 
     columns = tuple(map(base_of, plan.columns))
-    said = explanation(columns, plan.degree, plan.loss.unit)
+    text = explanation(columns, plan.degree, plan.loss.unit)
     total = plan.total if is_public and (plan.total or 0) >= 0 else None
-    return Planned(plan, replace(plan, columns=columns, explanation=said, total=total))
+    return Planned(plan, replace(plan, columns=columns, explanation=text, total=total))
 
 
 def _summary(value: JsonObject) -> Planned:

@@ -63,14 +63,14 @@ def strange(
     lines: (parts, 3) estimate and ends of the interval of each part, in the order of the cell; scales: 100 of a share;
     ends: of quantiles, else None.
     """
-    if len(lines) == 1 and (said := re.fullmatch(_SHARE, cell)):
-        return [text for name, text in _named(said) if not _is_of(text, name, 100 * lines[0])]
+    if len(lines) == 1 and (share := re.fullmatch(_SHARE, cell)):
+        return [text for name, text in _named(share) if not _is_of(text, name, 100 * lines[0])]
     for form in _forms(len(lines)):
-        if found := form.fullmatch(cell):
+        if match := form.fullmatch(cell):
             return [
                 text
-                for name, text in _named(found)
-                if not _is_own(text, name, found, scales[int(name[-1])] * lines[int(name[-1])], ends)
+                for name, text in _named(match)
+                if not _is_own(text, name, match, scales[int(name[-1])] * lines[int(name[-1])], ends)
             ]
     return None
 

@@ -121,9 +121,13 @@ def _strange_in(cell: str, lines: pd.DataFrame, ends: CellEnds | None = None) ->
     """By the places of its numbers; where its form is not known, those that are nowhere in these lines."""
     parts = _ends(lines)
     scales = [100.0 if unit in _IN_PERCENT else 1.0 for unit in lines["unit"]]
-    found = printed_cell.strange(cell, parts, scales, ends)
-    told = parts[np.isfinite(parts).all(axis=1)]
-    return found if found is not None else [each for each in _NUMBER.findall(cell) if not _is_of(each, told)]
+    strange = printed_cell.strange(cell, parts, scales, ends)
+    finite = parts[np.isfinite(parts).all(axis=1)]
+    return (
+        strange
+        if strange is not None
+        else [each for each in _NUMBER.findall(cell) if not _is_of(each, finite)]
+    )
 
 
 def _lines(
@@ -200,8 +204,8 @@ def _own_rows(printed: pd.DataFrame, summary: pd.DataFrame, plan: SummaryPlan) -
 
 def _is_same(own: str, shown: str) -> bool:
     """Whether a cell of a page is that of the file, in which none begins with a plus."""
-    said = shown.removeprefix("+").removesuffix(_OF_CATEGORIES)
-    return said in (own, own.removesuffix(_OF_CATEGORIES)) or (own, said) == ("", _NOTHING)
+    text = shown.removeprefix("+").removesuffix(_OF_CATEGORIES)
+    return text in (own, own.removesuffix(_OF_CATEGORIES)) or (own, text) == ("", _NOTHING)
 
 
 def _is_same_in_latex(own: str, shown: str) -> bool:
@@ -220,7 +224,7 @@ def _rows(name: str, text: str) -> TableRows:
         parts = [_tex_rows(part) for part in text.split(r"\begin{longtable}")[1:]]
     else:  # where small pictures stand before the numbers
         parts = [[[*row[:1], *row[2:]] for row in every_row(table)] for table in tables_of(text)]
-    return [row for beside in zip_longest(*parts, fillvalue=[""]) for row in _single_row(beside)]
+    return [row for side_by_side in zip_longest(*parts, fillvalue=[""]) for row in _single_row(side_by_side)]
 
 
 def _single_row(rows: Sequence[list[str]]) -> TableRows:

@@ -32,10 +32,10 @@ def _divided(weights: scipy.sparse.coo_array, shape: list[int]) -> list[scipy.sp
     if len(shape) == 1:
         return [weights]
     for sums in divisors(weights.shape[0]):
-        found = _in_two(weights, sums, shape[0])
-        further = found and _divided(found[1], shape[1:])
-        if found and further:
-            return [found[0], *further]
+        divided = _in_two(weights, sums, shape[0])
+        further = divided and _divided(divided[1], shape[1:])
+        if divided and further:
+            return [divided[0], *further]
     return None
 
 
@@ -62,8 +62,8 @@ def _in_two(
     rest = scipy.sparse.coo_array(
         (weights.data[of_rest] // largest, (second[of_rest], fourth[of_rest])), shape=others
     )
-    is_whole = (scipy.sparse.kron(one, rest, format="csr") != scipy.sparse.csr_array(weights)).nnz == 0
-    return (one, rest) if is_whole else None
+    is_product = (scipy.sparse.kron(one, rest, format="csr") != scipy.sparse.csr_array(weights)).nnz == 0
+    return (one, rest) if is_product else None
 
 
 def divisors(number: int) -> list[int]:

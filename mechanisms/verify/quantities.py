@@ -18,7 +18,7 @@ from mechanisms.domain import Domain
 from mechanisms.selection import SelectionPlan
 from mechanisms.verify import chart_answers, series
 from mechanisms.verify.bundle import MARGINS, Bundle
-from mechanisms.verify.chart_orders import MOST_BESIDE, most_shown
+from mechanisms.verify.chart_orders import MOST_SIDE_BY_SIDE, most_shown
 from mechanisms.verify.chart_series import numbers_of_steps
 from mechanisms.verify.csv_tables import tables
 from mechanisms.verify.derived import Derived, derived
@@ -95,8 +95,8 @@ class Quantities:
 
     def named(self, *names: str) -> list[float]:
         """The numbers that the plan has under these names."""
-        found = (value for path, value in leaves(self.plan) if path.rpartition(".")[2] in names)
-        return [number for value in found if (number := _number(value)) is not None]
+        values = (value for path, value in leaves(self.plan) if path.rpartition(".")[2] in names)
+        return [number for value in values if (number := _number(value)) is not None]
 
 
 def _number(value: Any) -> float | None:
@@ -132,8 +132,8 @@ def _bins(own: Quantities) -> list[float]:
     between = np.diff(np.array([float(each) for each in ends])).tolist()
     bounds = np.array(own.named("lower", "upper"))
     spans = np.abs(bounds[:, None] - bounds[None, :]).ravel().tolist()
-    told = [width - less for width in (*widths, *between, *spans) for less in (0, 1)]
-    return [*told, *own.derived.bins]
+    widths_less = [width - less for width in (*widths, *between, *spans) for less in (0, 1)]
+    return [*widths_less, *own.derived.bins]
 
 
 def _sizes(own: Quantities) -> list[int]:
@@ -267,12 +267,26 @@ def _lines(own: Quantities, stem: str) -> list[float]:
     return [float(len(own.tables[stem]))] if stem in own.tables else []
 
 
+def _further_columns(own: Quantities) -> Iterable[float]:
+    """Of how many columns a line does not have the names."""
+    columns = own.plan.get("domain") or own.plan.get("columns") or ()
+    return range(1, len(columns))
+
+
+def _stated_margins(own: Quantities) -> list[float]:
+    """Of a table of counts or answers each line's; of a running count each period's."""
+    return [*own.of("lines histogram"), *own.of("lines answers"), *own.of("lines series")]
+
+
 _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "whole loss": _disclosed_losses,
     "factor": lambda own: factor_shown(Loss.from_json(own.plan["loss"])),
     "max_rows": lambda own: [float(own.plan["loss"]["max_rows"])],
     "people": _people,
     "half_width": _half_width,
+    "more columns": _further_columns,
+    "margins": _stated_margins,
+    "margins that miss": lambda own: [number // 20 for number in own.of("margins") + 10],
     "bins": _bins,
     "bounds": lambda own: [*own.named("lower", "upper"), *_step_ends(own)],
     "steps": lambda own: own.named("step"),
@@ -281,7 +295,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "groups": _groups,
     "equal steps": lambda own: numbers_of_steps(own.tables["density"]) if "density" in own.tables else [],
     "sizes": _sizes,
-    "drawn values": lambda own: [*_shown_values(own), *range(1, MOST_BESIDE + 1)],
+    "drawn values": lambda own: [*_shown_values(own), *range(1, MOST_SIDE_BY_SIDE + 1)],
     "everyone": lambda own: own.derived.people,
     "everyone's margin": lambda own: own.derived.margins,
     "most of a column": lambda own: own.derived.column_sums,

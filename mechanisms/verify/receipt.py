@@ -38,11 +38,11 @@ def check(content: bytes, *keys: str) -> Finding:
             return Finding(WHAT, State.FAILED, "it says nothing of an erasure, so it is no receipt")
     except (AttributeError, KeyError, TypeError, ValueError):
         return changed
-    found = signature.verified(changed, document, text, *keys)
-    if keys or found.state is not State.HOLDS:
-        return found
+    verified = signature.verified(changed, document, text, *keys)
+    if keys or verified.state is not State.HOLDS:
+        return verified
     # The signature is all that a receipt has to show: by whose key it is nobody has compared.
-    return Finding(WHAT, State.NOT_CHECKED, found.details)
+    return Finding(WHAT, State.NOT_CHECKED, verified.details)
 
 
 def as_file(facts: JsonObject, signed: Mapping[str, object]) -> bytes:

@@ -89,6 +89,8 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     ),
     ("The # largest of # groups", "drawn values", "sizes"),
     ("within ± # of", "half_width"),
+    ("… and # more column", "more columns"),
+    ("Up to about # of these # margins", "margins that miss", "margins"),
     ("Margin: ± # people", "half_width"),
     ("by the bins alone, off by up to #", "bins"),
     *((f"off by up to {'…, ' * before}#{days} in", "bins") for before in range(4) for days in ("", " days")),

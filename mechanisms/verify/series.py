@@ -103,8 +103,8 @@ def _values(table: pd.DataFrame, width: int, counted: JsonObject) -> dict[str, C
     names = [name for name in ("value", "value_label") if name in table.columns]
     own = {name: table[name].to_numpy(object)[:width] for name in names}
     # One of several cells together names them by their numbers, and no line of it has a value.
-    told = [value for value in counted["values"] if isinstance(value, str)]
-    labels = texts(told or [""])
+    stated = [value for value in counted["values"] if isinstance(value, str)]
+    labels = texts(stated or [""])
     # Of missing values both are empty.
     if any(text not in (label, "") for text, label in zip(own[names[-1]], labels, strict=True)):
         raise ValueError("values must be those that release.json names")

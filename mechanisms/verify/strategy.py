@@ -100,10 +100,10 @@ def product_in(bundle: Bundle, plan: QueryPlan, matrix: scipy.sparse.csc_array |
 
 def _sparse(arrays: Mapping[str, np.ndarray], prefix: str = "") -> scipy.sparse.csr_array:
     data = arrays[f"{prefix}data"]
-    whole = data.astype(np.int64)
-    if not np.array_equal(whole, data):
+    integers = data.astype(np.int64)
+    if not np.array_equal(integers, data):
         raise ValueError("a weight is not whole")
-    parts = (whole, arrays[f"{prefix}indices"], arrays[f"{prefix}indptr"])
+    parts = (integers, arrays[f"{prefix}indices"], arrays[f"{prefix}indptr"])
     return scipy.sparse.csr_array(parts, shape=tuple(arrays[f"{prefix}shape"]))
 
 

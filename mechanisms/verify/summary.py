@@ -39,17 +39,17 @@ NUMBERS = ("estimate", "interval_lower", "interval_upper")
 def check(bundle: Bundle, planned: Planned) -> Iterator[Finding]:
     """summary.csv, totals.csv, density.csv, the codebook, and the law that release.json states."""
     plan: SummaryPlan = planned.stated
-    told = estimates(plan, bundle.measurement)
-    lines = list(in_files(plan, told))
+    reported = estimates(plan, bundle.measurement)
+    lines = list(in_files(plan, reported))
     yield csv_file.compared(bundle, "summary.csv", _columns(plan, lines, NAMED))
     totals = [line for line in lines if is_counted(line) or line.statistic == TOTAL]
     yield csv_file.compared(bundle, "totals.csv", _columns(plan, totals, NAMED[:5]))
     if plan.lines:
-        yield csv_file.compared(bundle, "density.csv", _density(plan, told))
+        yield csv_file.compared(bundle, "density.csv", _density(plan, reported))
     frame = codebook_frame(plan.domain)
     columns = {str(name): texts(frame[name]) for name in frame.columns}
     yield csv_file.compared(bundle, "codebook.csv", columns, "the declaration in the plan")
-    yield _law(bundle, plan, told.levels.tolist())
+    yield _law(bundle, plan, reported.levels.tolist())
 
 
 def _columns(plan: SummaryPlan, lines: list[Statistic], named: tuple[str, ...]) -> dict[str, ColumnValues]:
@@ -73,8 +73,8 @@ def _density(plan: SummaryPlan, summary: Summary) -> dict[str, ColumnValues]:
     ends, shares = [], []
     for attribute, own in zip(plan.columns, summary.columns, strict=True):
         if isinstance(own, NumberEstimates):
-            edges, told_shares = own.steps.edges, own.steps.shares
-            parts = np.stack([told_shares.estimate, told_shares.lower, told_shares.upper], axis=2)
+            edges, reported_shares = own.steps.edges, own.steps.shares
+            parts = np.stack([reported_shares.estimate, reported_shares.lower, reported_shares.upper], axis=2)
             for row in np.flatnonzero(~(empty & np.isnan(parts).any(axis=(1, 2)))):
                 labels += [(names[attribute.name], *whose[row])] * (len(edges) - 1)
                 ends.append(np.stack([edges[:-1], edges[1:]]))
@@ -99,9 +99,11 @@ def _law(bundle: Bundle, plan: SummaryPlan, levels: list[float]) -> Finding:
     model, stated = Model(plan), bundle.release["number_of_people"]
     error = model.number_error
     same = set(stated) == {"law", "standard_error", "levels"} and stated["law"] == model.law.name
-    told = stated.get("levels")
-    are_levels = isinstance(told, list) and [type(own) for own in told] == [float] * len(levels)
-    same &= are_levels and np.allclose(told, levels, rtol=0, atol=RELATIVE)
+    stated_levels = stated.get("levels")
+    are_levels = isinstance(stated_levels, list) and [type(own) for own in stated_levels] == [float] * len(
+        levels
+    )
+    same &= are_levels and np.allclose(stated_levels, levels, rtol=0, atol=RELATIVE)
     near = abs(float(stated["standard_error"]) - error) <= RELATIVE * error
     fault = "" if same and near else "release.json states another law, error or level"
     return Finding.of("number_of_people", fault, f"± {error:.3g}, one standard error")

@@ -127,9 +127,9 @@ def _points(places: str) -> np.ndarray:
 
 def _add_path(drawing: Drawing, path: str) -> None:
     for pattern, kind in ((_BAR, drawing.bars), (_RECTANGLE, drawing.rectangles), (_DOT, drawing.dots)):
-        found = [tuple(map(float, match)) for match in pattern.findall(path)]
-        if found:
-            kind.append(np.array(found))
+        matches = [tuple(map(float, match)) for match in pattern.findall(path)]
+        if matches:
+            kind.append(np.array(matches))
             if pattern.sub("", path).strip():
                 drawing.unread.append(path[:20])
             return

@@ -15,7 +15,7 @@ from mechanisms.moments.estimates import ColumnEstimates, Interval, added_up, by
 from mechanisms.moments.plan import MomentsPlan
 from mechanisms.postprocess import lattice_simplex
 from mechanisms.protocol import Measurement
-from mechanisms.synthesis.table import SMOOTH, public_seed, rows as drawn_rows
+from mechanisms.synthesis.table import SMOOTH, public_seed, rows as simulated_rows
 from mechanisms.tabular.codebook import TITLE, codebook_frame
 from mechanisms.tabular.headers import Headers, valid_names
 from mechanisms.tabular.label_columns import label_columns, with_codes
@@ -70,7 +70,7 @@ def _rows(bundle: Bundle, domain: Domain, counts: np.ndarray, within_bins: str) 
     if counts.sum() > MOST_ROWS:
         return Finding(ROWS, State.NOT_CHECKED, f"more than {MOST_ROWS:,} rows are not drawn again")
     seed = public_seed(str(bundle.release["measurement_sha256"]))
-    frames = with_codes(drawn_rows(domain, counts, seed, within_bins), domain, Headers.of(domain))
+    frames = with_codes(simulated_rows(domain, counts, seed, within_bins), domain, Headers.of(domain))
     rows, other = csv_file.same_bytes(bundle, ROWS, frames)
     fault = f"among rows {(other - 1) * 100_000 + 1:,} to {other * 100_000:,} are others" if other else ""
     stated = bundle.release.get("synthetic_rows", rows)
@@ -226,8 +226,8 @@ def _choice(bundle: Bundle, chosen: list[str]) -> Iterator[Finding]:
     labelled = "choice_label" in table.columns
     yield Finding.of("choice.csv", _fault_of_choice(table, chosen, labelled=labelled), "it has this choice")
     if labelled:
-        told = "codes in choice.csv are the portal's word: the plan has the labels beside them alone"
-        yield Finding("choice.csv", State.STATED, told)
+        reason = "codes in choice.csv are the portal's word: the plan has the labels beside them alone"
+        yield Finding("choice.csv", State.STATED, reason)
 
 
 def _fault_of_choice(table: pd.DataFrame, chosen: list[str], *, labelled: bool) -> str:

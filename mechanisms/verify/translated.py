@@ -80,5 +80,5 @@ def numbers(text: str) -> Counter[str]:
     ]
     dates += [f"{year}-{int(month)}-{int(day)}" for year, month, day in _CHINESE_DATE.findall(text)]
     rest = _CHINESE_DATE.sub(" ", _ENGLISH_DATE.sub(" ", text))
-    found = (number.rstrip(",") for number in NUMBER.findall(rest))
-    return Counter([*dates, *(number for number in found if number != "1")])
+    texts = (number.rstrip(",") for number in NUMBER.findall(rest))
+    return Counter([*dates, *(number for number in texts if number != "1")])

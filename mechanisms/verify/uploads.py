@@ -15,15 +15,15 @@ UPLOADED, ENDING = "matrix-", ".npz"
 
 def uploaded(bundle: Bundle) -> dict[str, Explicit]:
     """Uploaded queries by the digest that names them. Raises ValueError for other arrays than these."""
-    found = {}
+    contents = {}
     for name in bundle.entries:
         if name.startswith(UPLOADED) and name.endswith(ENDING):
             parts = loaded(bundle.content(name))
             shape = tuple(int(each) for each in parts["shape"])
             rows = scipy.sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
             digest = name.removeprefix(UPLOADED).removesuffix(ENDING)
-            found[digest] = Explicit(rows, tuple(map(str, parts["names"])))
-    return found
+            contents[digest] = Explicit(rows, tuple(map(str, parts["names"])))
+    return contents
 
 
 def loaded(content: bytes) -> dict[str, np.ndarray]:

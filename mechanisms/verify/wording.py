@@ -110,24 +110,24 @@ class _Texts:
         self._known = KnownNumbers(
             bundle, [*derived.differences, *derived.limits, *derived.expected, *derived.newest]
         )
-        said = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
+        texts = (bundle.release.get("statement"), bundle.release["plan"].get("explanation"))
         # What texts repeat word for word; longer ones first, of which another may be a part.
         self._repeated = sorted(
-            (_flat(text) for text in said if isinstance(text, str)), key=len, reverse=True
+            (_flat(text) for text in texts if isinstance(text, str)), key=len, reverse=True
         )
 
     def finding(self, name: str) -> Finding:
         """Of a file."""
         text = self._bundle.content(name).decode("utf-8")
-        beside = self._foreign(page_text.every_sign(name, text))
+        compared = self._foreign(page_text.every_sign(name, text))
         if name.endswith((".html", ".svg")):
-            beside += self._charts(name, text) + self._titles(text)
-        beside += Compared(0, tuple(self._sorted_otherwise(text)))
+            compared += self._charts(name, text) + self._titles(text)
+        compared += Compared(0, tuple(self._sorted_otherwise(text)))
         if name.endswith(".svg"):
             return _finding(
                 name,
-                beside,
-                f"a drawing by the portal; {beside.bound} of its numbers are those of the tables",
+                compared,
+                f"a drawing by the portal; {compared.bound} of its numbers are those of the tables",
             )
         if name == CHINESE and ENGLISH in self._bundle.entries:
             english = self._bundle.content(ENGLISH).decode("utf-8")
@@ -135,23 +135,23 @@ class _Texts:
             strange += self._in_words(page_text.readable(name, text), translated.NUMBER)
             return _finding(
                 name,
-                beside + Compared(0, tuple(strange)),
+                compared + Compared(0, tuple(strange)),
                 "worded by the portal; its numbers are those of report.html",
             )
         if name == README:
-            whole = page_text.readable(name, text)
-            text, strange = translated.english_part(whole, str(self._bundle.release["title"]))
-            strange += self._in_words(whole.removeprefix(text), translated.NUMBER)
-            beside += Compared(0, tuple(strange))
+            readable = page_text.readable(name, text)
+            text, strange = translated.english_part(readable, str(self._bundle.release["title"]))
+            strange += self._in_words(readable.removeprefix(text), translated.NUMBER)
+            compared += Compared(0, tuple(strange))
         if name.endswith(".html"):
-            beside += Compared(0, tuple(self._spaced(text)))
+            compared += Compared(0, tuple(self._spaced(text)))
             lines = html_tables.compared(self._as_on_pages, text, self._page_tables(name))
-            beside += Compared(lines.numbers, tuple(lines.strange))
-        beside += self._printed(name, text)
+            compared += Compared(lines.numbers, tuple(lines.strange))
+        compared += self._printed(name, text)
         shown = _cells(text) if name == PRINTED_FILE else page_text.readable(name, text)
         if name in (README, ENGLISH):
-            beside += Compared(0, tuple(self._not_repeated(shown)))
-        return self._finding_of(name, shown, beside)
+            compared += Compared(0, tuple(self._not_repeated(shown)))
+        return self._finding_of(name, shown, compared)
 
     def text_finding(self, name: str, text: str) -> Finding:
         """Of a text that is no file."""
@@ -189,8 +189,8 @@ class _Texts:
 
     def _spaced(self, page: str) -> Iterator[str]:
         """Digits with a blank between them, which are read as one number."""
-        found = (run for paragraph in translated.paragraphs(page) for run in _SPACED.findall(paragraph))
-        yield from (run for run in found if run not in self._own_words)
+        spaced = (run for paragraph in translated.paragraphs(page) for run in _SPACED.findall(paragraph))
+        yield from (run for run in spaced if run not in self._own_words)
 
     @cached_property
     def _own_words(self) -> str:
@@ -244,8 +244,8 @@ class _Texts:
         return Compared(0, tuple(printed_table.strange_lines(name, text, printed, summary, plan)))
 
     def _charts(self, name: str, text: str) -> Compared:
-        found = charts.compared(text, self._series, in_page=name.endswith(".html"))
-        return Compared(found.numbers, tuple(found.strange))
+        compared = charts.compared(text, self._series, in_page=name.endswith(".html"))
+        return Compared(compared.numbers, tuple(compared.strange))
 
     @cached_property
     def _as_on_pages(self) -> dict[str, pd.DataFrame]:
@@ -259,11 +259,11 @@ class _Texts:
             return tables
         domain = Domain.from_json(self._bundle.release["plan"]["domain"])
         names = dict(zip(Headers.of(domain).columns.values(), domain.shown_names, strict=True))
-        found = self._quantities.derived
+        quantities = self._quantities.derived
         own = {
-            "loadings": None if found.components is None else found.components.loadings,
-            "means": found.means,
-            "measured_pairs": found.pairs,
+            "loadings": None if quantities.components is None else quantities.components.loadings,
+            "means": quantities.means,
+            "measured_pairs": quantities.pairs,
         }
         derived = {name: table for name, table in own.items() if table is not None and not table.empty}
         return derived | {
@@ -324,8 +324,8 @@ class _Texts:
     def _not_repeated(self, text: str) -> Iterator[str]:
         """The first number of the statement, or of the explanation, where the text has not all of theirs in a row."""
         own = SHOWN.findall(text)
-        for said in self._repeated:
-            row = SHOWN.findall(said)
+        for repeated in self._repeated:
+            row = SHOWN.findall(repeated)
             if row and not any(own[begin : begin + len(row)] == row for begin in range(len(own))):
                 yield row[0]
 
@@ -333,7 +333,7 @@ class _Texts:
         """Nor has it digests and names of files."""
         flat = _flat(_DIGEST.sub(" ", text))
         names = sorted(self._bundle.entries, key=len, reverse=True)
-        for each in [*names, *(said for said in self._repeated if said != flat)]:
+        for each in [*names, *(repeated for repeated in self._repeated if repeated != flat)]:
             flat = flat.replace(each, " ")
         return flat
 
@@ -358,8 +358,8 @@ def _named(numbers: Sequence[str]) -> str:
 def _descriptions(bundle: Bundle) -> str:
     """What datapackage.json and croissant.json say of files and columns."""
     documents = [json.loads(bundle.content(name)) for name in DOCUMENTS if name in bundle.entries]
-    said = [value for each in documents for path, value in leaves(each) if path.rpartition(".")[2] in WORDS]
-    return " ".join(map(str, said))
+    texts = [value for each in documents for path, value in leaves(each) if path.rpartition(".")[2] in WORDS]
+    return " ".join(map(str, texts))
 
 
 def _cells(table: str) -> str:

@@ -12,13 +12,14 @@ periods that were sent, none of which ever said something else. Prints what happ
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import random
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,7 @@ from tests.dpportal.world import World, embedded, kill, with_servers
 AMOUNT, MILLIONTHS = "0.001", 1000
 WORKERS, MOST_WAITING = 2, 4
 LONGEST_STOP_SECONDS = 16.0
-# All that was begun is through by then.
+# Something comes to its end within each so many seconds, until all has.
 SETTLING_SECONDS = 240.0
 
 SUPERVISED = """
@@ -99,19 +100,20 @@ class Storm:
             victim = self.workers.pop(self.random.randrange(len(self.workers)))
             kill(victim)
             self.workers.append(self.stage.worker())
-            self._work_on(2 * LONGEST_STOP_SECONDS)  # a worker takes seconds to start
+            self.work_on(2 * LONGEST_STOP_SECONDS)  # a worker takes seconds to start
             return
         group = self.random.choice(self._groups())
         with suppress(ProcessLookupError):
             os.killpg(group, number)
-        self._work_on(LONGEST_STOP_SECONDS)
+        self.work_on(LONGEST_STOP_SECONDS)
         with suppress(ProcessLookupError):
             os.killpg(group, signal.SIGCONT)
 
-    def _work_on(self, most: float) -> None:
+    def work_on(self, most: float) -> None:
         """For a random while, as people do who know nothing of it."""
         until = time.monotonic() + self.random.uniform(0.2, most)
         while time.monotonic() < until:
+            self.keep()
             self.confirm()
             time.sleep(0.2)
 
@@ -125,11 +127,20 @@ class Storm:
 
     def settle(self) -> None:
         """Wait until all is through. Raises AmissError if it is not."""
-        until = time.monotonic() + SETTLING_SECONDS
+        until, fewest = 0.0, math.inf
         while left := [*self.unfinished(), *self.currents.unfinished()]:
+            if len(left) < fewest:
+                until, fewest = time.monotonic() + SETTLING_SECONDS, len(left)
             if time.monotonic() > until:
                 raise AmissError(f"not done: {left}")
+            self.keep()
             time.sleep(0.5)
+
+    def keep(self) -> None:
+        """Start again whatever ended by itself, as a process manager does."""
+        if self.is_embedded:
+            return
+        self.workers = [each if each.poll() is None else self.stage.worker() for each in self.workers]
 
     def end(self) -> None:
         for worker in self.workers:
@@ -212,25 +223,28 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, world_of(options.kind, Path(folder) / "world") as world:
         stage = Stage(world)
         storm = Storm(stage, random.Random(options.seed), Currents(stage, AMOUNT))
-        try:
-            storm.begin()
-            until = time.monotonic() + options.seconds
-            while time.monotonic() < until:
-                storm.confirm()
-                time.sleep(storm.random.uniform(0.0, 2.0))
-                storm.strike(number)
-            storm.settle()
-        finally:
-            storm.end()
-            print(
-                f"{len(storm.releases)} releases, {len(storm.currents.streams)} streams with "
-                f"{len(storm.currents.seen)} periods, {storm.strikes} strikes, longest wait {storm.slowest:.1f} s"
-            )
-            print("what processes said:", *summary(world.log()), sep="\n  ")
-        storm.check()
+        weather(storm, options.seconds, lambda: storm.strike(number))
+
+
+def weather(storm: Storm, seconds: float, strike: Callable[[], None]) -> None:
+    """Strike for so long, let all come to its end, and tell of it. Raises AmissError."""
+    try:
+        storm.begin()
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            storm.confirm()
+            time.sleep(storm.random.uniform(0.0, 2.0))
+            strike()
+        storm.settle()
+    finally:
+        storm.end()
         print(
-            f"{storm.given_up} given up after three attempts, nothing spent; ledger, memory and files agree"
+            f"{len(storm.releases)} releases, {len(storm.currents.streams)} streams with "
+            f"{len(storm.currents.seen)} periods, {storm.strikes} strikes, longest wait {storm.slowest:.1f} s"
         )
+        print("what processes said:", *summary(storm.stage.world.log()), sep="\n  ")
+    storm.check()
+    print(f"{storm.given_up} given up after three attempts, nothing spent; ledger, memory and files agree")
 
 
 def summary(log: Path) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 import opendp.prelude as dp
 
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
-from mechanisms.noise.choices import WHOLE
+from mechanisms.noise.choices import CERTAIN
 from mechanisms.partition_selection import choosing
 
 MOST = 10_000
@@ -46,7 +46,7 @@ def optimal(loss: Loss) -> np.ndarray:
     """(MOST + 1,) chance by number of people."""
     table = choosing.plan(loss).probabilities
     chances = np.ones(MOST + 1)
-    chances[: len(table)] = [probability / WHOLE for probability in table[: MOST + 1]]
+    chances[: len(table)] = [probability / CERTAIN for probability in table[: MOST + 1]]
     return chances
 
 

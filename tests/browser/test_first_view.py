@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.test_readers_questions import EXAMPLE, SERIES
-from tests.browser.visiting import JOB_MS, Portal, is_in_sight
+from tests.browser.visiting import Portal, is_in_sight, public_link
 
 MOST_BYTES = 300_000
 
@@ -19,8 +19,7 @@ MOST_BYTES = 300_000
 def test_the_first_view_of_a_public_page_is_light(visit: Callable[..., Page], title: str, width: int) -> None:
     """Page, styles, type and pictures as they travel; the chart library waits until it is asked for."""
     page = visit()
-    page.goto("/")
-    address = page.get_by_role("link", name=title).first.get_attribute("href")
+    address = public_link(page, title).get_attribute("href")
     require_light(visit(width=width), str(address))
 
 
@@ -46,8 +45,7 @@ def test_on_a_phone_a_margin_stands_in_sight_beside_its_count(
 ) -> None:
     """Of the example's table with longer words: the columns' names, and their values."""
     page = visit(width=390)
-    page.goto("/")
-    page.get_by_role("link", name=EXAMPLE).first.click()
+    public_link(page, EXAMPLE).click()
     table = page.locator("table.counts")
     table.evaluate(
         """(table, [name, value]) => {
@@ -72,8 +70,7 @@ def test_a_mirrored_pyramid_counts_to_both_sides_without_a_sign(
 ) -> None:
     """Also on a phone, where long names of its axes are cut."""
     page = visit(width=width)
-    page.goto("/")
-    page.get_by_role("link", name=EXAMPLE).first.click()
+    public_link(page, EXAMPLE).click()
     page.get_by_role("button", name="Explore the chart").click()
     plot = page.locator(".js-plotly-plot", has=page.locator(".main-svg")).first
     plot.wait_for()
@@ -89,8 +86,7 @@ def test_the_picture_of_a_pyramid_counts_to_both_sides_without_a_sign(
     visit: Callable[..., Page], width: int, picture: str
 ) -> None:
     page = visit(width=width)
-    page.goto("/")
-    page.get_by_role("link", name=EXAMPLE).first.click()
+    public_link(page, EXAMPLE).click()
     drawn = page.locator("#main-plot").locator(picture)
     expect(drawn).to_be_visible()
     marks = [text.strip() for text in drawn.locator("text").all_text_contents()]
@@ -101,8 +97,7 @@ def test_the_picture_of_a_pyramid_counts_to_both_sides_without_a_sign(
 
 def test_on_a_phone_a_running_count_has_its_margin_in_sight(visit: Callable[..., Page]) -> None:
     page = visit(width=390)
-    page.goto("/streams/")
-    page.get_by_role("link", name=SERIES).first.click()
+    public_link(page, SERIES, "/streams/").click()
     row = page.locator("#table tbody tr").first
     count, margin = row.locator("td.number").first, row.locator("td.margin").first
     expect(margin).to_have_text(re.compile(r"^± [\d,]+$"))
@@ -115,8 +110,7 @@ def test_a_frame_of_the_height_that_is_offered_shows_all_of_the_chart_with_its_s
 ) -> None:
     """At the widths of a page, of a column and of a phone."""
     page = visit()
-    page.goto("/")
-    page.get_by_role("link", name=title).first.click(timeout=JOB_MS)
+    public_link(page, title).click()
     line = page.locator(".embed pre").first.text_content() or ""
     [(address, height)] = re.findall(r"src='([^']+)'.*?height=\"(\d+)\"", line, re.DOTALL)
     for width in (1100, 640, 360):
@@ -134,8 +128,7 @@ def test_what_only_a_script_can_copy_is_offered_where_scripts_run(
 ) -> None:
     context = browser.new_context(base_url=portal.address, java_script_enabled=scripts)
     page = context.new_page()
-    page.goto("/")
-    page.get_by_role("link", name=EXAMPLE).first.click()
+    public_link(page, EXAMPLE).click()
     expect(page.get_by_role("link", name="BibTeX", exact=True)).to_be_visible()
     assert page.get_by_role("button", name="Copy", exact=True).count() == int(scripts)
     context.close()

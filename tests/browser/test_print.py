@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.test_readers_questions import SERIES
-from tests.browser.visiting import JOB_MS, Portal
+from tests.browser.test_readers_questions import EXAMPLE, SERIES
+from tests.browser.visiting import Portal, public_link
 
 # Pixels of A4 between its margins, and whose letters lie farther to the right than a page, a column of it, or a cell.
 PAPER = 673
@@ -37,8 +37,7 @@ def test_a_release_of_222_cells_takes_few_pages_whose_tables_have_a_head_each(
     portal: Portal, browser: Browser
 ) -> None:
     page = browser.new_page(base_url=portal.address)
-    page.goto("/published/")
-    page.get_by_role("link", name="Adults by age and sex, 1994").click(timeout=JOB_MS)
+    public_link(page, EXAMPLE).click()
     assert page.locator("table.counts tbody tr").count() == 222
     page.wait_for_load_state("networkidle")
     paper = page.pdf(prefer_css_page_size=True)
@@ -71,8 +70,7 @@ def test_no_table_of_long_names_is_cut_off_at_the_edge_of_the_paper(browser: Bro
 
 def test_running_counts_on_paper_have_no_form(visit: Callable[..., Page]) -> None:
     page = visit(width=PAPER)
-    page.goto("/")
-    page.get_by_role("link", name=SERIES).first.click()
+    public_link(page, SERIES).click()
     page.emulate_media(media="print")
     assert page.evaluate(CUT, PAPER) == []
     assert [shown for shown in page.locator("main :is(input, select)").all() if shown.is_visible()] == []

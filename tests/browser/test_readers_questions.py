@@ -8,7 +8,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.visiting import JOB_MS
+from tests.browser.visiting import JOB_MS, public_link
 
 EXAMPLE, SERIES = "Adults by age and sex, 1994", "Adults with more than $50,000 a year, so far"
 # The census extract is public, so these are known.
@@ -20,8 +20,7 @@ NUMBER = re.compile(r"([\d,]+) ± ([\d,]+)")
 def page(visit) -> Page:
     """The page of the example, found as a stranger finds it."""
     page = visit()
-    page.goto("/")
-    page.get_by_role("link", name=EXAMPLE).first.click()
+    public_link(page, EXAMPLE).click()
     expect(page.get_by_role("heading", level=1)).to_have_text(EXAMPLE)
     return page
 
@@ -110,8 +109,7 @@ def test_which_file_opens_in_a_spreadsheet_and_how_is_it_cited(page: Page) -> No
 
 
 def test_how_many_are_new_in_the_last_period_of_the_running_count(page: Page) -> None:
-    page.goto("/streams/")
-    page.get_by_role("link", name=SERIES).first.click()
+    public_link(page, SERIES, "/streams/").click()
     finding = page.locator(".finding")
     expect(finding).to_contain_text("New in that period:")
     assert with_margin(finding.inner_text().rpartition("New in that period:")[2])[1] > 0

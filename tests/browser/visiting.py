@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import time
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -80,6 +81,17 @@ def sign_in(page: Page, role: str, password: str) -> None:
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(lambda address: "/sign-in/" not in address)
+
+
+def public_link(page: Page, title: str, address: str = "/", *, exact: bool = False) -> Locator:
+    """A link to what the demonstration publishes, which takes it some time after the start: the page is read anew."""
+    page.goto(address)
+    link = page.get_by_role("link", name=title, exact=exact).first
+    until = time.monotonic() + 2 * JOB_MS / 1000
+    while not link.count() and time.monotonic() < until:
+        page.wait_for_timeout(1000)
+        page.reload()
+    return link
 
 
 def open_dataset(page: Page, name: str) -> None:

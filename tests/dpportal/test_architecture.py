@@ -72,7 +72,8 @@ def test_no_file_is_longer_than_a_reader_bears(folder: str) -> None:
         for path in (ROOT / folder).rglob("*.py")
         if "migrations" not in path.parts
     }
-    assert {name: length for name, length in lengths.items() if length > LONGEST_FILE} == {}
+    long = {name: length for name, length in lengths.items() if length > LONGEST_FILE}
+    assert not long, f"{long}: at most {LONGEST_FILE} lines; move one of its nouns to a file of its own"
 
 
 def test_no_function_is_longer_than_a_reader_bears() -> None:
@@ -83,10 +84,10 @@ def test_no_function_is_longer_than_a_reader_bears() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     assert len(functions) > 5000
-    assert [f"{module}.{node.name}" for module, node in functions if _lines(node) > LONGEST_FUNCTION] == []
-    assert [
-        f"{module}.{node.name}" for module, node in functions if _parameters(node) > MOST_PARAMETERS
-    ] == []
+    long = [f"{module}.{node.name}" for module, node in functions if _lines(node) > LONGEST_FUNCTION]
+    assert not long, f"{long}: at most {LONGEST_FUNCTION} lines; move a step to a function of its own"
+    wide = [f"{module}.{node.name}" for module, node in functions if _parameters(node) > MOST_PARAMETERS]
+    assert not wide, f"{wide}: at most {MOST_PARAMETERS} parameters; what belongs together is a dataclass"
 
 
 def test_no_class_name_means_two_things() -> None:

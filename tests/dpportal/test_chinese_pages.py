@@ -24,7 +24,7 @@ from dpportal.releases import services
 from dpportal.releases.models import Release
 from dpportal.serving.chinese_spacing import spaced
 from dpportal.streams import services as streams
-from tests.dpportal.accounts.test_doors import GENERAL, OFFICE, named, owned_addresses, ready as everything
+from tests.dpportal.accounts.test_doors import OFFICE, named, owned_addresses, ready as everything
 from tests.dpportal.chinese import half_width, shown_lines
 
 pytestmark = pytest.mark.slow
@@ -88,10 +88,8 @@ def addresses(everything: Release) -> list[str]:
     ):
         steps = [own[f"{kept._meta.app_label}:{step}"] for step in STEPS[kept._meta.app_label]]
         own |= {f"draft {step}": step.replace(str(kept.pk), str(draft.pk)) for step in steps}
-    general = [
-        name for name, found in named(get_resolver()) if name in GENERAL and not found.pattern.converters
-    ]
-    return [*own.values(), *map(reverse, general)]
+    of_nothing = [name for name, found in named(get_resolver()) if not found.pattern.converters]
+    return [*own.values(), *map(reverse, of_nothing)]
 
 
 def test_every_page_of_an_owner_has_chinese_marks(

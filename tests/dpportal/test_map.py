@@ -60,15 +60,17 @@ def reached(start: str, arrows: set[Arrow]) -> set[str]:
 
 def test_the_arrows_are_the_imports_without_those_that_follow_from_others() -> None:
     drawn = set(re.findall(r"(\w+) --> (\w+)", picture("flowchart")))
-    assert drawn - imports() == set()
-    assert {(a, b) for a, b in imports() if b not in reached(a, drawn)} == set()
-    assert {(a, b) for a, b in drawn if b in reached(a, drawn - {(a, b)})} == set()
+    missing = {(a, b) for a, b in imports() if b not in reached(a, drawn)}
+    assert not missing, f"the picture in dpportal/README.md lacks the arrows {missing}"
+    spare = drawn - imports() | {(a, b) for a, b in drawn if b in reached(a, drawn - {(a, b)})}
+    assert not spare, f"in that picture no import needs the arrows {spare}, or others lead there already"
 
 
 def test_every_room_has_a_line() -> None:
     rooms = {path.parent.name for path in (ROOT / "dpportal").glob("*/__init__.py")}
     lines = MAP[: MAP.index("## The life of a release")]
-    assert {name for name in rooms - OUTSIDE if f"\n| `{name}` |" not in lines} == set()
+    missing = {name for name in rooms - OUTSIDE if f"\n| `{name}` |" not in lines}
+    assert not missing, f"{missing}: a line in the table of rooms in dpportal/README.md"
 
 
 def test_the_lines_of_the_schema_are_foreign_keys() -> None:
@@ -99,14 +101,31 @@ def named(page: str) -> Iterator[str]:
             yield re.sub(r"^(\.\./)+", "", name).rstrip("/")
 
 
-def linked(page: str) -> Iterator[Path]:
-    """Files that a page links to."""
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", (ROOT / page).read_text()):
+def linked(page: str) -> Iterator[tuple[Path, str]]:
+    """Files that a page links to, itself among them, each with the place in it, if any."""
+    for target, place in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", (ROOT / page).read_text()):
         if "://" not in target:
-            yield (ROOT / page).parent / target
+            yield (ROOT / page).parent / target if target else ROOT / page, place
+
+
+def places(page: Path) -> set[str]:
+    """Its headings, as links name them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_path_that_a_page_names_is_there(page: str) -> None:
-    assert {name for name in named(page) if name not in tails()} == set()
-    assert [path for path in linked(page) if not path.exists()] == []
+    gone = {name for name in named(page) if name not in tails()}
+    gone |= {str(path) for path, _place in linked(page) if not path.exists()}
+    assert not gone, f"{page} names what is not there: {gone}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_heading_that_a_page_links_to_is_there(page: str) -> None:
+    gone = {
+        f"{path.name}#{place}"
+        for path, place in linked(page)
+        if place and path.suffix == ".md" and place not in places(path)
+    }
+    assert not gone, f"{page} links to headings that are not there: {gone}"

@@ -30,7 +30,8 @@ def test_lines_can_be_read() -> None:
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if len(line) > LONGEST_LINE
     ]
-    assert PAGES and not long
+    assert PAGES
+    assert not long, f"{long}: lines have at most {LONGEST_LINE} characters; `djangofmt` breaks most of them"
 
 
 def test_counts_of_a_possible_table_are_adjusted_on_every_page() -> None:
@@ -41,7 +42,9 @@ def test_counts_of_a_possible_table_are_adjusted_on_every_page() -> None:
 
 def test_states_are_questions_to_the_model() -> None:
     compared = {str(path.relative_to(TEMPLATES)): compared_states(path.read_text()) for path in PAGES}
-    assert not {name: tags for name, tags in compared.items() if tags}
+    assert not (found := {name: tags for name, tags in compared.items() if tags}), (
+        f"{found}: a property of the model answers (`release.is_ready`), and the template asks for it"
+    )
 
 
 @pytest.mark.parametrize(

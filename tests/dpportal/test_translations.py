@@ -72,12 +72,14 @@ def test_every_text_has_a_translation() -> None:
 
 def test_the_catalogue_is_whole() -> None:
     assert len(translations.stored()) > 3000
-    assert not [entry.msgid for entry in translations.stored() if not all(forms(entry)) or entry.fuzzy]
+    bare = [entry.msgid for entry in translations.stored() if not all(forms(entry)) or entry.fuzzy]
+    assert not bare, f"translate in locale/zh_Hans/LC_MESSAGES/django.po: {bare}"
 
 
 def test_the_compiled_catalogue_says_what_the_file_says() -> None:
     compiled = {(entry.msgctxt, entry.msgid): forms(entry) for entry in translations.compiled()}
-    assert compiled == {(entry.msgctxt, entry.msgid): forms(entry) for entry in translations.stored()}
+    stored = {(entry.msgctxt, entry.msgid): forms(entry) for entry in translations.stored()}
+    assert compiled == stored, "run python manage.py translations --compile"
 
 
 def test_translations_have_the_places_of_their_texts() -> None:
@@ -134,7 +136,8 @@ def test_templates_carry_no_text_that_cannot_be_translated() -> None:
     pages = {
         str(path.relative_to(TEMPLATES)): unmarked(path.read_text()) for path in TEMPLATES.rglob("*.html")
     }
-    assert not {name: words for name, words in pages.items() if words}
+    unmarked_texts = {name: words for name, words in pages.items() if words}
+    assert not unmarked_texts, f"{unmarked_texts}: between {{% translate %}} or {{% blocktranslate %}}"
 
 
 @pytest.mark.parametrize(
@@ -241,7 +244,8 @@ def check(page: str) -> None:
     english = {entry.msgid for entry in translations.stored() if re.search(r"[a-z]{3} [a-z]{3}", entry.msgid)}
     assert not {line for line in lines if line in english}
     # Half a line is English where two of its words in a row are: no name of a person, a column or a file.
-    assert not [line for line in shown_lines(page) if ENGLISH.search(NO_WORDS.sub("", line))]
+    rest = [line for line in shown_lines(page) if ENGLISH.search(NO_WORDS.sub("", line))]
+    assert not rest, f"{rest}: through gettext, or `|translated` where code or a worker has composed it"
     assert not half_width(shown_lines(page))
 
 

@@ -15,7 +15,6 @@ from mechanisms.accounting import (
     Neighbours,
     PrivacyUnit,
     chance_factor,
-    compose,
     posterior,
     pure_within_zcdp,
     zcdp_loss_bound,
@@ -26,14 +25,6 @@ from mechanisms.noise import DiscreteLaplace
 from tests.mechanisms.neighbours import UNITS, name
 
 KNOWN = json.loads((Path(__file__).parents[1] / "data" / "known_answers.json").read_text())
-
-
-def test_ten_losses_of_a_tenth_are_exactly_one() -> None:
-    assert compose([Fraction("0.1")] * 10) == 1
-
-
-def test_no_losses_are_no_loss() -> None:
-    assert compose([]) == 0
 
 
 def test_the_largest_epsilon_within_rho_one_half_is_one() -> None:

@@ -41,13 +41,13 @@ def options_to_add(request: HttpRequest, person: User) -> Json:
     import webauthn
     from webauthn.helpers.structs import AuthenticatorSelectionCriteria, ResidentKeyRequirement
 
-    wanted = AuthenticatorSelectionCriteria(resident_key=ResidentKeyRequirement.PREFERRED)
+    selection = AuthenticatorSelectionCriteria(resident_key=ResidentKeyRequirement.PREFERRED)
     options = webauthn.generate_registration_options(
         rp_id=_host(request),
         rp_name=_("DP Portal"),
         user_name=person.get_username(),
         user_id=salted_hmac("passkeys of a person", str(person.pk), algorithm="sha256").digest(),
-        authenticator_selection=wanted,
+        authenticator_selection=selection,
         exclude_credentials=_descriptors(person.passkeys.all()),
     )
     return _remembered(request, options)
@@ -61,7 +61,7 @@ def add(request: HttpRequest, person: User, name: str, answer: str) -> None:
 
     challenge = _challenge(request)
     try:
-        made = webauthn.verify_registration_response(
+        verified = webauthn.verify_registration_response(
             credential=answer[:LONGEST_ANSWER],
             expected_challenge=challenge,
             expected_rp_id=_host(request),
@@ -71,9 +71,9 @@ def add(request: HttpRequest, person: User, name: str, answer: str) -> None:
             Passkey.objects.create(
                 person=person,
                 name=name,
-                credential=bytes_to_base64url(made.credential_id),
-                public_key=made.credential_public_key,
-                sign_count=made.sign_count,
+                credential=bytes_to_base64url(verified.credential_id),
+                public_key=verified.credential_public_key,
+                sign_count=verified.sign_count,
             )
             people.note(person, person, "added a passkey", name)
     except (WebAuthnException, IntegrityError, ValueError, LookupError, TypeError, AttributeError):

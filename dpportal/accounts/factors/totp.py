@@ -16,7 +16,7 @@ from dpportal.accounts.models import AuthenticatorApp, User
 
 SECONDS = 30
 # Clocks differ: the code before and the code after are taken, too.
-STEPS_BESIDE = 1
+STEPS_AROUND = 1
 # Wrong codes in a row, in however long a time, after which a right one could be a guess: three of a million are right
 # (NIST SP 800-63B, 5.2.2, allows 100). Whoever gets so far knows the password.
 MOST_WRONG = 100
@@ -81,7 +81,7 @@ def _step(secret: str, code: str, now: datetime) -> int | None:
     if not secret:
         return None
     current, codes = int(now.timestamp()) // SECONDS, pyotp.TOTP(secret)
-    steps = range(current - STEPS_BESIDE, current + STEPS_BESIDE + 1)
+    steps = range(current - STEPS_AROUND, current + STEPS_AROUND + 1)
     matching = [s for s in steps if compare_digest(codes.generate_otp(s).encode(), code.encode())]
     return matching[-1] if matching else None
 

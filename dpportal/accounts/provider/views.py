@@ -31,8 +31,8 @@ LINKING_SECONDS = 600
 @require_GET
 def begin(request: HttpRequest) -> HttpResponse:
     """To the provider."""
-    wanted = request.GET.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    target = request.GET.get("next", "")
+    is_own = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     provider = _provider()
     if request.user.is_authenticated:
         return redirect(settings.LOGIN_REDIRECT_URL)
@@ -42,7 +42,7 @@ def begin(request: HttpRequest) -> HttpResponse:
         answer = client.to_provider(request, provider)
     except ProviderError as fault:
         return _refused(request, fault)
-    request.session[NEXT] = wanted if is_own else ""
+    request.session[NEXT] = target if is_own else ""
     return answer
 
 
@@ -83,9 +83,9 @@ def answer(request: HttpRequest) -> HttpResponseBase:
         person = person_of(client.claims_of(request, provider), provider)
     except ProviderError as fault:
         return _refused(request, fault)
-    wanted = request.session.get(NEXT, "")
+    target = request.session.get(NEXT, "")
     sign_ins.begin(request, person, How.PROVIDER)
-    return redirect(wanted or resolve_url(settings.LOGIN_REDIRECT_URL))
+    return redirect(target or resolve_url(settings.LOGIN_REDIRECT_URL))
 
 
 def _linked(request: HttpRequest, provider: IdentityProvider) -> HttpResponseBase:

@@ -24,8 +24,8 @@ def translated(text: object) -> str:
         errors = text.copy()
         errors.data = [stored_texts.translated(error) for error in text]
         return str(errors)
-    said = stored_texts.translated(text)
-    return mark_safe(said) if isinstance(text, SafeString) else said  # noqa: S308 (as safe as it came)
+    translation = stored_texts.translated(text)
+    return mark_safe(translation) if isinstance(text, SafeString) else translation  # noqa: S308 (as safe as it came)
 
 
 @register.filter

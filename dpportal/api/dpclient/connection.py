@@ -109,7 +109,7 @@ def _fault(answer: httpx.Response) -> PortalError:
         facts = answer.json()
     except ValueError:
         facts = None
-    told = facts if isinstance(facts, dict) else {}
+    problem = facts if isinstance(facts, dict) else {}
     # Addresses of running counts' periods are older than RFC 9457's names.
-    detail = str(told.get("detail") or told.get("error") or answer.reason_phrase)
-    return PortalError(answer.status_code, detail, told.get("errors"), str(told.get("page", "")))
+    detail = str(problem.get("detail") or problem.get("error") or answer.reason_phrase)
+    return PortalError(answer.status_code, detail, problem.get("errors"), str(problem.get("page", "")))

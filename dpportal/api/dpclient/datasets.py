@@ -56,8 +56,8 @@ class Dataset:
         unit: None leaves what was said of it; {} says that each row is one person, and that whether a person is in the
         table stays hidden. Nothing is released before it was said once. Columns that are not named stay as they are.
         """
-        said = {"columns": dict(columns), **({} if unit is None else {"unit": dict(unit)})}
-        return self._call("PUT", "declaration", said)
+        body = {"columns": dict(columns), **({} if unit is None else {"unit": dict(unit)})}
+        return self._call("PUT", "declaration", body)
 
     def copy_declaration(self, source: str) -> Facts:
         """Take over what another dataset, by its id, declares of columns with the same names. Raises PortalError."""
@@ -85,8 +85,8 @@ class Dataset:
 
     def rename(self, name: str | None = None, *, description: str | None = None) -> Facts:
         """Change its name, or its own description, which curators alone see; None leaves it as it is."""
-        said = {"name": name, "description": description}
-        self.facts = self._call("PATCH", "", {key: text for key, text in said.items() if text is not None})
+        body = {"name": name, "description": description}
+        self.facts = self._call("PATCH", "", {key: text for key, text in body.items() if text is not None})
         return self.facts
 
     def description(self) -> Facts:
@@ -161,18 +161,18 @@ class Dataset:
     def ask(self, reason: str, draft: Release | RunningCount | None = None) -> Facts:
         """Ask the administrators for a budget; for what a draft costs, if one is given."""
         kind = "stream" if isinstance(draft, RunningCount) else "release"
-        said = {"reason": reason, **({kind: draft.id} if draft else {})}
-        return self._call("POST", "budgets/ask", said)
+        body = {"reason": reason, **({kind: draft.id} if draft else {})}
+        return self._call("POST", "budgets/ask", body)
 
     def fit(self, seconds: float = PATIENCE_SECONDS) -> Facts:
         """How the table fits what is declared, once a worker has looked: true numbers, for the curator only."""
         self.connection.call("POST", f"{self._path}/fit")
-        found: Facts = self.connection.until(
+        fit: Facts = self.connection.until(
             lambda: self.connection.call("GET", f"{self._path}/fit", wait=POLL_SECONDS),
             lambda facts: not facts["job"] or facts["job"]["state"] not in ("queued", "running"),
             seconds,
         )
-        return found
+        return fit
 
     def plan_values(self, column: str, amount: str, delta: str) -> ValuePlan:
         """What a private choice of the column's values, which nobody declared, would cost and keep.
@@ -187,13 +187,13 @@ class Dataset:
 
     def plan(self, product: str, choices: Mapping[str, Any], method: Mapping[str, Any]) -> Facts:
         """Cost, margin and promise of a release; no data is looked at, and nothing is spent. Raises PortalError."""
-        said = {"product": product, "choices": dict(choices), "method": dict(method)}
-        return self._call("POST", "plans", said)
+        body = {"product": product, "choices": dict(choices), "method": dict(method)}
+        return self._call("POST", "plans", body)
 
     def offers(self, product: str, choices: Mapping[str, Any], amount: str) -> Facts:
         """Every method at one cost."""
-        said = {"product": product, "choices": dict(choices), "amount": amount}
-        return self._call("POST", "offers", said)
+        body = {"product": product, "choices": dict(choices), "amount": amount}
+        return self._call("POST", "offers", body)
 
     def draft(
         self,

@@ -16,7 +16,7 @@ class PortalError(Exception):
         self, status: int, detail: str, errors: Mapping[str, list[str]] | None = None, page: str = ""
     ) -> None:
         self.errors = dict(errors or {})
-        said = {f"{name}: {text}": text for name, texts in self.errors.items() for text in texts}
-        super().__init__("\n".join(said if detail in said.values() else [detail, *said]))
+        messages = {f"{name}: {text}": text for name, texts in self.errors.items() for text in texts}
+        super().__init__("\n".join(messages if detail in messages.values() else [detail, *messages]))
         self.status = status
         self.page = page

@@ -59,8 +59,8 @@ class Portal:
     def _send(
         self, file: uploading.Content, file_name: str, name: str, key: str | None, options: Mapping[str, str]
     ) -> Dataset:
-        said = {"filename": file_name, "name": name, **options}
-        facts = uploading.upload(self.connection, file, key=key or str(uuid4()), payload=said)
+        metadata = {"filename": file_name, "name": name, **options}
+        facts = uploading.upload(self.connection, file, key=key or str(uuid4()), payload=metadata)
         return Dataset(self.connection, facts).wait()
 
     def dataset(self, dataset_id: str) -> Dataset:
@@ -115,8 +115,8 @@ class Portal:
 
     def search(self, words: str = "", **query: Any) -> list[Facts]:
         """The newest of what is published and has these words."""
-        found: list[Facts] = self.connection.call("GET", "/catalogue", words=words, **query)["items"]
-        return found
+        items: list[Facts] = self.connection.call("GET", "/catalogue", words=words, **query)["items"]
+        return items
 
     def request(
         self,

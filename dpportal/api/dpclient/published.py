@@ -116,14 +116,14 @@ def read(
     seconds: how long it waits for the files of a running count's newest period; then there are the former ones.
     Raises ValueError for another kind of address, PortalError if there is nothing.
     """
-    found, parts = _ID.search(address), urlsplit(address)
-    if found is None or not parts.netloc:
+    match, parts = _ID.search(address), urlsplit(address)
+    if match is None or not parts.netloc:
         raise ValueError(
             "This is not the address of a release or running count: …/releases/ID/ or …/streams/ID/."
         )
-    before = parts.path[: parts.path.index(found[0])]
+    before = parts.path[: parts.path.index(match[0])]
     connection = Connection(f"{parts.scheme}://{parts.netloc}{before}", transport=transport)
-    return Published.of(connection, found[1], seconds)
+    return Published.of(connection, match[1], seconds)
 
 
 def _frame(content: bytes, texts: Collection[str] = ()) -> pd.DataFrame:
@@ -150,8 +150,12 @@ def _with_margin(frame: pd.DataFrame) -> pd.DataFrame:
     margins = {}
     for name in _with_intervals(frame):
         low, high = frame[f"{name}{LOWER}"], frame[f"{name}{UPPER}"]
-        told = next((each for each in (name, *ESTIMATED) if each in frame.columns), None)
-        reach = (high - low) / 2 if told is None else _larger(high - frame[told], frame[told] - low)
+        estimated = next((each for each in (name, *ESTIMATED) if each in frame.columns), None)
+        reach = (
+            (high - low) / 2
+            if estimated is None
+            else _larger(high - frame[estimated], frame[estimated] - low)
+        )
         margins[_free("margin" if name == ESTIMATE else f"{name}_margin", frame)] = reach
     return frame.assign(**margins)
 

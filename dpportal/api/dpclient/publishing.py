@@ -35,12 +35,12 @@ class Publishable:
         all_the_same: even if it is expected to be of little use. again: even if it was withdrawn. doi: see
         `set_details`. Raises PortalError, also for another DOI than that of a public one.
         """
-        said: Facts = {
+        body: Facts = {
             "all_the_same": all_the_same,
             "again": again,
             **({} if doi is None else {"doi": doi}),
         }
-        self.facts = self.connection.call("POST", f"{self._path}/publish", said)
+        self.facts = self.connection.call("POST", f"{self._path}/publish", body)
         return self
 
     def set_details(self, *, doi: str | None = None, supersedes: str | None = None) -> Self:

@@ -29,8 +29,8 @@ class Release(Publishable):
         title: str | None = None,
     ) -> Release:
         """Change a draft's choices; of a confirmed release its title alone. None leaves something as it is."""
-        said = {"product": product, "choices": choices, "method": method, "title": title}
-        sent = {name: value for name, value in said.items() if value is not None}
+        body = {"product": product, "choices": choices, "method": method, "title": title}
+        sent = {name: value for name, value in body.items() if value is not None}
         self.facts = self.connection.call("PATCH", self._path, sent)
         return self
 
@@ -65,8 +65,8 @@ class Release(Publishable):
         reviewed = "" if is_paid else self._reviewed(key)
         if reviewed is None:
             return self
-        said = {"reviewed": reviewed, "agreed": True, "one_row": one_row, "nevertheless": nevertheless}
-        self.facts = self.connection.call("POST", f"{self._path}/spend", said, key=key)
+        body = {"reviewed": reviewed, "agreed": True, "one_row": one_row, "nevertheless": nevertheless}
+        self.facts = self.connection.call("POST", f"{self._path}/spend", body, key=key)
         return self
 
     def _reviewed(self, key: str | None) -> str | None:

@@ -29,12 +29,12 @@ class RunningCount(Publishable):
         is_draft = self.state == "draft"
         if not is_draft and key:
             return self
-        said = {
+        body = {
             "reviewed": (self.facts["reviewed"] or "") if is_draft else "",
             "agreed": True,
             "one_row": one_row,
         }
-        self.facts = self.connection.call("POST", f"{self._path}/open", said, key=key)
+        self.facts = self.connection.call("POST", f"{self._path}/open", body, key=key)
         return self
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> RunningCount:
@@ -101,8 +101,8 @@ class RunningCount(Publishable):
         if isinstance(periods, pd.DataFrame):
             periods = periods.to_csv(index=False, date_format=dates)
         lines = periods.read_text(encoding="utf-8-sig") if isinstance(periods, Path) else periods
-        said = {"lines": lines, "column": column, "dates": dates}
-        facts = self.connection.call("POST", f"{self._path}/period-files", said, key=key)
+        body = {"lines": lines, "column": column, "dates": dates}
+        facts = self.connection.call("POST", f"{self._path}/period-files", body, key=key)
         return PeriodFile(self.connection, self._path, facts)
 
     def comparison(self, count: int = 0) -> pd.DataFrame:

@@ -53,7 +53,7 @@ class _Upload:
         self.address, self.offset, self.is_lost = "", 0, True
         self.dataset: Facts | None = None
         file.seek(0)  # the same file may have been sent before
-        self._said = {**payload, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+        self._metadata = {**payload, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
         self._size = file.seek(0, os.SEEK_END)
 
     def go_on(self) -> None:
@@ -66,7 +66,7 @@ class _Upload:
             self._send()
 
     def _begun(self) -> httpx.Response:
-        pairs = (f"{name} {b64encode(text.encode()).decode()}" for name, text in self._said.items())
+        pairs = (f"{name} {b64encode(text.encode()).decode()}" for name, text in self._metadata.items())
         headers = {"Upload-Length": str(self._size), "Upload-Metadata": ",".join(pairs), **TUS}
         return self.connection.send("POST", f"{API}/uploads", key=self.key, headers=headers)
 
@@ -79,6 +79,6 @@ class _Upload:
         self.is_lost = self.offset == self._size  # the portal knows the dataset by now
 
     def _hear(self, answer: httpx.Response) -> None:
-        said = answer.json()
-        self.address, self.offset = f"{API}/uploads/{said['id']}", said["offset"]
-        self.dataset, self.is_lost = said["dataset"], False
+        received = answer.json()
+        self.address, self.offset = f"{API}/uploads/{received['id']}", received["offset"]
+        self.dataset, self.is_lost = received["dataset"], False

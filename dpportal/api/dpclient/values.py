@@ -36,8 +36,8 @@ class ValuePlan:
     @classmethod
     def of(cls, connection: Connection, dataset: str, column: str, amount: str, delta: str) -> Self:
         """Raises PortalError where the values of this column cannot be chosen, or not at this cost."""
-        said = {"column": column, "amount": amount, "delta": delta}
-        facts: Facts = connection.call("POST", f"/datasets/{dataset}/values/plan", said)
+        body = {"column": column, "amount": amount, "delta": delta}
+        facts: Facts = connection.call("POST", f"/datasets/{dataset}/values/plan", body)
         people = {each["chance"]: each["people"] for each in facts["needed"]}
         names = (
             "column",
@@ -58,17 +58,17 @@ class ValuePlan:
 
     def ask(self, reason: str) -> Facts:
         """Ask the administrators for what it costs, with its δ."""
-        said = {"reason": reason, "values": self._cost}
-        asked: Facts = self.connection.call("POST", f"/datasets/{self.dataset}/budgets/ask", said)
-        return asked
+        body = {"reason": reason, "values": self._cost}
+        answer: Facts = self.connection.call("POST", f"/datasets/{self.dataset}/budgets/ask", body)
+        return answer
 
     def spend(self, *, key: str | None = None, one_row: bool = False) -> ValueChoice:
         """Spend its cost for good and have the choice made; one that was paid for with this key stays as it is.
 
         one_row: says that each person has one row, where a column looks like an identifier. Raises PortalError.
         """
-        said = {**self._cost, "reviewed": self.reviewed, "agreed": True, "one_row": one_row}
-        facts = self.connection.call("POST", f"/datasets/{self.dataset}/values", said, key=key)
+        body = {**self._cost, "reviewed": self.reviewed, "agreed": True, "one_row": one_row}
+        facts = self.connection.call("POST", f"/datasets/{self.dataset}/values", body, key=key)
         return ValueChoice(self.connection, self.dataset, facts)
 
 
@@ -88,8 +88,8 @@ class ValueChoice:
     @property
     def kept(self) -> list[str] | None:
         """The kept values; None before they were chosen."""
-        kept: list[str] | None = self.facts["kept"]
-        return kept
+        values: list[str] | None = self.facts["kept"]
+        return values
 
     @property
     def cost(self) -> str:

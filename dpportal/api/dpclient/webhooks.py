@@ -37,5 +37,5 @@ def verified(
     expected = b"v1," + base64.b64encode(signed)
     if not any(hmac.compare_digest(expected, each.encode()) for each in signatures.split(" ")):
         raise ValueError("The signature is not good for this message and this secret.")
-    said: dict[str, Any] = json.loads(body)
-    return said
+    event: dict[str, Any] = json.loads(body)
+    return event

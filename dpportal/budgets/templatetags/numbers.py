@@ -24,6 +24,8 @@ from mechanisms.number_text import small_text
 register = template.Library()
 # In seconds.
 MINUTE = 60
+# Of margins of 95 % one in so many may miss; pages with fewer margins than that do not say how many do.
+ONE_IN, MANY_MARGINS = 20, 100
 TENTH = Decimal("0.1")
 # Of numbers below 0; Python and Django write a hyphen.
 MINUS = "\N{MINUS SIGN}"
@@ -60,6 +62,18 @@ def significant(value: Decimal | float | str | None, digits: int = 3) -> str:
         return "0"
     decimals = digits - 1 - math.floor(math.log10(abs(float(value))))
     return f"{round(value, decimals):,.{max(0, decimals)}f}"
+
+
+@register.filter
+def times(number: int, other: int) -> int:
+    """A product, such as of periods and series."""
+    return number * other
+
+
+@register.filter
+def may_miss(margins: int) -> int | None:
+    """How many of so many margins miss the true number, at most and on average; None where they are few."""
+    return (margins + ONE_IN // 2) // ONE_IN if margins >= MANY_MARGINS else None
 
 
 @register.filter
@@ -129,13 +143,13 @@ def answer_rows(rows: Sequence[Sequence[Any]]) -> SafeString:
 
     rows: of each these; answer and margin are whole numbers, or texts. A filter, as `count_rows` is.
     """
-    whole = _integers()
+    integers = _integers()
 
     def written(number: int | str) -> str:
-        return _signed(escape(number)) if isinstance(number, str) else whole(number)
+        return _signed(escape(number)) if isinstance(number, str) else integers(number)
 
     lines = [
-        f'<tr><td class="number">{whole(number)}</td><th scope="row">{escape(words)}</th>'
+        f'<tr><td class="number">{integers(number)}</td><th scope="row">{escape(words)}</th>'
         f'<td class="number">{written(answer)}</td><td class="number margin">± {written(margin)}</td></tr>'
         for number, words, answer, margin in map(_with_margin, rows)
     ]
@@ -234,10 +248,20 @@ def lasting(seconds: float | str | None) -> str:
         return "–"
     if seconds < 1:
         return _("less than a second")
-    if (whole := round(seconds)) < MINUTE:
-        return ngettext("%(seconds)s second", "%(seconds)s seconds", whole) % {"seconds": whole}
+    if (full := round(seconds)) < MINUTE:
+        return ngettext("%(seconds)s second", "%(seconds)s seconds", full) % {"seconds": full}
     minutes = round(seconds / MINUTE)
     return ngettext("%(minutes)s minute", "%(minutes)s minutes", minutes) % {"minutes": minutes}
+
+
+@register.filter
+def about_lasting(seconds: float) -> str:
+    """How long something is expected to take: about 20 seconds; about 3 minutes."""
+    if seconds < MINUTE:
+        tens = 10 * max(1, math.ceil(seconds / 10))
+        return _("about %(seconds)s seconds") % {"seconds": tens}
+    minutes = math.ceil(seconds / MINUTE)
+    return ngettext("about %(minutes)s minute", "about %(minutes)s minutes", minutes) % {"minutes": minutes}
 
 
 @register.filter

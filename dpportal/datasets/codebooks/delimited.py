@@ -76,11 +76,11 @@ def _entry(name: str, lines: list[dict[str, str]]) -> Json:
 
 def _single_fact(name: str, lines: list[dict[str, str]], fact: str) -> str:
     """What the lines of a column say of it, each the same or nothing."""
-    said = {line.get(fact, "") for line in lines} - {""}
-    if len(said) > 1:
+    values = {line.get(fact, "") for line in lines} - {""}
+    if len(values) > 1:
         text = _("“%(name)s”: two lines of the CSV codebook differ in “%(fact)s”. Say it once for a column.")
         raise CodebookError(text % {"name": name[:80], "fact": fact})
-    return said.pop() if said else ""
+    return values.pop() if values else ""
 
 
 def _of_kind(kind: str, lines: list[dict[str, str]], facts: dict[str, str]) -> Json:

@@ -20,7 +20,7 @@ from mechanisms.domain.product import KINDS
 MAX_DIGITS = 18  # what a whole number of a table can have
 LIMITS = ("lower", "upper")
 # Of decimals that programs write: by how much a number of steps may be off a whole one, and how many are counted.
-WHOLE, MOST_STEPS = 1e-9, 1e15
+ROUNDING, MOST_STEPS = 1e-9, 1e15
 
 
 def read(text: str) -> Json:
@@ -101,7 +101,7 @@ def _bins_of(step: float, lower: float, upper: float) -> int:
     """How many steps there are between the bounds. Raises WrongFieldError where they are no whole number."""
     steps = (upper - lower) / step
     bins = round(min(steps, MOST_STEPS))
-    if bins < 1 or abs(steps - bins) > WHOLE * bins:
+    if bins < 1 or abs(steps - bins) > ROUNDING * bins:
         nearest = (upper - lower) / max(bins, 1)
         needs = _("one of which a whole number fits between the limits, such as %(step)s")
         raise WrongFieldError("step", needs % {"step": f"{nearest:.6g}"})

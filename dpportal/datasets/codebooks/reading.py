@@ -64,10 +64,12 @@ def _missing_codes(entries: Json) -> tuple[tuple[str, int], ...]:
 
 def _special_values(entries: Json) -> dict[str, tuple[str, ...]]:
     """Those of columns of numbers that a survey's file declares no more of."""
-    said = {n: e[SPECIAL_VALUES] for n, e in entries.items() if isinstance(e, dict) and SPECIAL_VALUES in e}
-    if not all(isinstance(values, list) for values in said.values()):
+    special = {
+        n: e[SPECIAL_VALUES] for n, e in entries.items() if isinstance(e, dict) and SPECIAL_VALUES in e
+    }
+    if not all(isinstance(values, list) for values in special.values()):
         raise CodebookError(_("“special_values” must be a list of values. Write it so, or leave it out."))
-    return {name: tuple(map(str, values)) for name, values in said.items()}
+    return {name: tuple(map(str, values)) for name, values in special.items()}
 
 
 def _known(error: Exception) -> CodebookError:
@@ -120,8 +122,8 @@ def _attribute(name: str, entry: object) -> Attribute:
         raise _unusable(error, name) from None
     except WrongFieldError as wrong:
         text = _("The codebook could not be used: “%(field)s” of “%(name)s” must be %(needs)s.")
-        said = {"field": wrong.field[:80], "name": name[:80], "needs": wrong.needs}
-        raise CodebookError(text % said, (name, wrong.field)) from None
+        values = {"field": wrong.field[:80], "name": name[:80], "needs": wrong.needs}
+        raise CodebookError(text % values, (name, wrong.field)) from None
     except (TypeError, ValueError, KeyError):
         text = _(
             "The codebook could not be used: the declaration of “%(name)s” has the wrong form. Write a list of "

@@ -57,8 +57,8 @@ def _labelled(about: metadata_container) -> Json:
         present = {_written(value): str(word).strip() for value, word in labels.items() if not missing(value)}
         is_scale = about.variable_measure.get(name) == "scale"
         if present:
-            said = {SPECIAL_VALUES: list(present)} if is_scale else _entry(present)
-            counted = {**said, MISSING_CODES: len(labels) - len(present)}
+            entry = {SPECIAL_VALUES: list(present)} if is_scale else _entry(present)
+            counted = {**entry, MISSING_CODES: len(labels) - len(present)}
             entries[name] = titled(counted, about.column_names_to_labels.get(name))
     if not entries:
         raise CodebookError(_("No variable of the file has labels for its values, so it says nothing here."))

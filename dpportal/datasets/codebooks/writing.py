@@ -36,9 +36,9 @@ def as_csv(book: Codebook) -> str:
 
     What is said of no column has no column in the file, such as limits where all are categories.
     """
-    said = {key for a in book.attributes for key, text in _facts(a).items() if text}
-    said |= {FILLED} if any(a.name in book.filled for a in book.attributes) else set()
-    fields = [field for field in FIELDS if field in said or field in FIELDS[:3]]
+    stated = {key for a in book.attributes for key, text in _facts(a).items() if text}
+    stated |= {FILLED} if any(a.name in book.filled for a in book.attributes) else set()
+    fields = [field for field in FIELDS if field in stated or field in FIELDS[:3]]
     text = io.StringIO()
     lines = csv.DictWriter(text, fields, restval="", extrasaction="ignore", lineterminator="\n")
     lines.writeheader()

@@ -15,7 +15,6 @@ from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -138,13 +137,15 @@ class Command(BaseCommand):
                 f"{settings.DATABASES['default']['NAME']} cannot be read as a database. Restore it from a backup, "
                 "or start with an empty folder by --data-dir."
             ) from None
-        if _is_of_another_version(applied):
+        loader = MigrationLoader(connection, load=False)
+        loader.load_disk()
+        if _is_of_another_version(applied, loader):
             raise CommandError(
                 "The database was made by another version of the portal, newer than this one or before 1.0. Install "
                 "that version, or start with an empty folder by --data-dir."
             )
-        executor = MigrationExecutor(connection)
-        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        loader.build_graph()
+        pending = set(loader.graph.nodes) - set(loader.applied_migrations)
         if applied and pending:
             self._put_copy_aside()
         connection.close()
@@ -190,9 +191,9 @@ class Command(BaseCommand):
         self._say(f"The portal is running at {address}  (Ctrl-C stops it)")
 
 
-def _is_of_another_version(applied: set[tuple[str, str]]) -> bool:
+def _is_of_another_version(applied: set[tuple[str, str]], loader: MigrationLoader) -> bool:
     """Whether a database has migrations that are not here, or some of what one here replaces, and not all."""
-    here = MigrationLoader(None).disk_migrations
+    here = loader.disk_migrations
     replaced = [set(migration.replaces) for migration in here.values()]
     return not applied <= set(here).union(*replaced) or any(
         applied & some and not applied >= some for some in replaced

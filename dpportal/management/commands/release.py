@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from dpportal.accounts.models import User
 from dpportal.api import release_file, written_bundle
+from dpportal.api.planning_schemas import PlanShown
 from dpportal.api.release_file import FinishedRun
-from dpportal.api.schemas import PlanShown
 
 
 class Command(BaseCommand):
@@ -41,11 +41,11 @@ class Command(BaseCommand):
 
     def _release(self, file: Path, plan_only: bool, person: str | None, options: Mapping[str, Any]) -> None:
         by = _curator(person) if person else None
-        said = release_file.read(file)
-        missing = release_file.missing_table(said, file.parent)
+        document = release_file.read(file)
+        missing = release_file.missing_table(document, file.parent)
         if missing and not plan_only:
             raise CommandError(missing)
-        for line in _lines(release_file.plan(said, file.parent, by)):
+        for line in _lines(release_file.plan(document, file.parent, by)):
             self.stdout.write(line)
         if missing:
             self.stdout.write(missing)
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             return
         output, replace = options["output"], options["replace"]
         _require_writable(output, replace=replace)
-        run = release_file.run(said, file.parent, by, again=options["again"])
+        run = release_file.run(document, file.parent, by, again=options["again"])
         self._write(run, output, replace=replace)
 
     def _write(self, run: FinishedRun, output: Path, *, replace: bool) -> None:
@@ -78,10 +78,10 @@ def _require_writable(output: Path, *, replace: bool) -> None:
 
 
 def _curator(name: str) -> User:
-    found = User.objects.filter(username=name, is_active=True).first()
-    if found is None or not found.is_curator:
+    person = User.objects.filter(username=name, is_active=True).first()
+    if person is None or not person.is_curator:
         raise CommandError(f"There is no curator {name!r}.")
-    return found
+    return person
 
 
 def _lines(plan: PlanShown) -> list[str]:

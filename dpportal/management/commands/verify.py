@@ -36,14 +36,14 @@ class Command(BaseCommand):
         carried = [self._read(since)] if since else []
         try:
             restored = verification.checked(_("What the memory holds"), _differing_memory)
-            found = [*verification.problems(carried), *restored]
+            problems = [*verification.problems(carried), *restored]
         except StorageFault as fault:
             raise CommandError(f"Not everything could be read: {fault}") from None
-        for line in found:
+        for line in problems:
             self.stdout.write(line)
         self.stdout.write(_covered(carried))
-        if found:
-            raise CommandError(f"{len(found)} findings.", returncode=1)
+        if problems:
+            raise CommandError(f"{len(problems)} findings.", returncode=1)
         self.stdout.write(f"All agrees; the history has {checkpoints.length():,} links.")
 
     def _read(self, path: Path) -> Checkpoint:

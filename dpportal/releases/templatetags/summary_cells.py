@@ -56,12 +56,12 @@ def _summary_line(row: Json, has_difference: bool, nothing: str) -> str:
     mark = (
         f'<svg class="mark" viewBox="0 0 96 16" aria-hidden="true"><path d="{path}" /></svg>' if path else ""
     )
-    told = "".join([_cell(cell, nothing) for cell in row["cells"]])
+    markup = "".join([_cell(cell, nothing) for cell in row["cells"]])
     if has_difference:
         both = [row["difference"], row["standardised"]] if row.get("difference") else []
-        told += "".join([_cell(cell, nothing) for cell in both]) or "<td></td><td></td>"
+        markup += "".join([_cell(cell, nothing) for cell in both]) or "<td></td><td></td>"
     begins = "<tr>" if row["is_category"] else "<tr data-stays>"
-    return f'{begins}<th scope="row">{_escaped(row["label"])}</th><td class="mark">{mark}</td>{told}</tr>'
+    return f'{begins}<th scope="row">{_escaped(row["label"])}</th><td class="mark">{mark}</td>{markup}</tr>'
 
 
 @register.filter
@@ -76,24 +76,24 @@ def _empty_cell() -> str:
 
 
 def _cell(cell: Json, nothing: str) -> str:
-    told = _with_margins(_escaped(cell["text"])) if cell["text"] else nothing
+    markup = _with_margins(_escaped(cell["text"])) if cell["text"] else nothing
     if true := cell.get("true"):
         outside = f" <strong>{escape(_('outside'))}</strong>" if cell.get("outside") else ""
         words = escape(_("true: %(value)s") % {"value": true})
-        told += f' <small class="range truth">{words}{outside}</small>'
-    return f'<td class="number" data-sort="{_escaped(str(cell["sort"]))}">{told}</td>'
+        markup += f' <small class="range truth">{words}{outside}</small>'
+    return f'<td class="number" data-sort="{_escaped(str(cell["sort"]))}">{markup}</td>'
 
 
 def _with_margins(text: str) -> str:
     """Margins smaller; lines end between two numbers, and before the ends of a long margin."""
-    told = " ".join([_in_one_line(part) for part in BETWEEN.split(text)])
-    return DAY.sub(IN_ONE_LINE, told) if "-" in text else told
+    markup = " ".join([_in_one_line(part) for part in BETWEEN.split(text)])
+    return DAY.sub(IN_ONE_LINE, markup) if "-" in text else markup
 
 
 def _in_one_line(part: str) -> str:
-    told = unbroken(MARGIN.sub(SMALLER, part))
+    markup = unbroken(MARGIN.sub(SMALLER, part))
     is_long = len(part) > LONGEST_PART or part[0] in SIGNS
-    return told if is_long else f'<span class="in-one-line">{told}</span>'
+    return markup if is_long else f'<span class="in-one-line">{markup}</span>'
 
 
 def _heads(labels: Iterable[str]) -> str:

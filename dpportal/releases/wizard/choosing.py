@@ -136,9 +136,9 @@ def choose(draft: Release, chosen: Mapping[str, Any]) -> None:
     chosen: "product" and "title"; "choices", the fields of the product's second step by name; "method", with
     "mechanism", "amount", "purpose" and the method's own "parameters". Those that are left out stay as they are.
     """
-    said = {"product": draft.product, "title": draft.title}
-    said |= {name: chosen[name] for name in said if chosen.get(name) is not None}
-    form: BaseForm = choose_product(draft, form_data(said))
+    values = {"product": draft.product, "title": draft.title}
+    values |= {name: chosen[name] for name in values if chosen.get(name) is not None}
+    form: BaseForm = choose_product(draft, form_data(values))
     _require("product", form)
     if (choices := chosen.get("choices")) is not None:
         form = choose_columns(draft, form_data({**as_chosen(draft)["choices"], **choices}))

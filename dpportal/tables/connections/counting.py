@@ -195,14 +195,14 @@ def cell_sums(
 
     tables: as of `CellTable`. All of the same rows, as of `count_tables`. Raises SourceFault.
     """
-    asked = [CellTable(tuple(columns), added) for columns, added in tables]
-    sizes = [domain.project(table.columns).size for table in asked]
+    cell_tables = [CellTable(tuple(columns), added) for columns, added in tables]
+    sizes = [domain.project(table.columns).size for table in cell_tables]
     sums = np.zeros((sum(sizes), len(CELL_PARTS)), dtype=np.int64)
     leaving = [a.name for a in domain.attributes if a.leaves_out]
     with _opened(request, domain, persons) as (session, source):
-        size, rest = MOST_COLUMNS if session.one_snapshot and not persons else len(asked), sums
-        for first in range(0, len(asked), size):
-            own = asked[first : first + size]
+        size, rest = MOST_COLUMNS if session.one_snapshot and not persons else len(cell_tables), sums
+        for first in range(0, len(cell_tables), size):
+            own = cell_tables[first : first + size]
             read = {*leaving, *(name for table in own for name in (*table.columns, table.added))}
             its_domain = domain.project([name for name in domain.names if name in read])
             statement = partial(cell_sums_statement, source, its_domain, own, options.settled(), persons)

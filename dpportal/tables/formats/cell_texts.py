@@ -8,7 +8,7 @@ from typing import Any
 
 from openpyxl.utils.datetime import from_excel, from_ISO8601
 
-WHOLE_DOUBLES = 2**53
+INTEGER_DOUBLES = 2**53
 # Digits of a whole number that is written as it stands.
 PLAIN_DIGITS = 15
 
@@ -72,7 +72,7 @@ def _is_fraction(value: str) -> bool:
 def text_of(value: Any) -> str:
     """A value as the one text that it has, whatever its column holds."""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < WHOLE_DOUBLES else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) < INTEGER_DOUBLES else repr(value)
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -53,8 +53,8 @@ class PlainText:
 def proposed_encoding(source: FilePath) -> str:
     """What a byte-order mark says, else UTF-8 if most of the first letters beyond ASCII are, else a guess by them."""
     head = _head(source)
-    if said := _marked(head) or wide_encoding(head):
-        return said
+    if marked := _marked(head) or wide_encoding(head):
+        return marked
     text = codecs.getincrementaldecoder("utf-8")("replace").decode(head, final=False)
     foreign = text.count("\ufffd")
     beyond = sum(character > "\x7f" for character in text)

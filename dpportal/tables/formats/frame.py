@@ -264,8 +264,8 @@ def _sum_of_a_part(first: str) -> str:
 
     As a rule it leaves out such lines between the blocks, too.
     """
-    found = SUMS.match(first)
-    word = found.group() if found else ""
+    match = SUMS.match(first)
+    word = match.group() if match else ""
     return word if _begins(first, word) and word.casefold() not in SUMS_AND_VALUES else ""
 
 

@@ -33,7 +33,7 @@ class MergedColumn(NamedTuple):
 
 def merged_columns(sheet: IO[bytes]) -> list[MergedColumn]:
     """Those of a sheet's markup, which lists them below all rows. Raises UploadFault for too many."""
-    found: list[MergedColumn] = []
+    merged: list[MergedColumn] = []
     rest = b""
     while piece := sheet.read(PIECE_BYTES):
         text, read_to = rest + piece, 0
@@ -41,11 +41,11 @@ def merged_columns(sheet: IO[bytes]) -> list[MergedColumn]:
             letters, first, last = match[1].decode(), int(match[2]), int(match[3])
             read_to = match.end()
             if last > first:
-                found.append(MergedColumn(column_index_from_string(letters), first, last))
-        if len(found) > MOST_RANGES:
+                merged.append(MergedColumn(column_index_from_string(letters), first, last))
+        if len(merged) > MOST_RANGES:
             raise _too_many_ranges()
         rest = text[max(read_to, len(text) - OVERLAP_BYTES) :]
-    return found
+    return merged
 
 
 def filled_down(rows: SheetRows, merged: Callable[[], list[MergedColumn]], *, has_names: bool) -> SheetRows:

@@ -13,9 +13,9 @@ from dpportal.tables.layout import EXACT_DIGITS, StoredFields
 from dpportal.tables.meaning.number_syntax import SMALLEST_FRACTION
 
 # Whole numbers below have no more digits than a double, and than a plain number.
-WHOLE = 10.0**EXACT_DIGITS
+EXACT = 10.0**EXACT_DIGITS
 # By its type, how many decimals a number is tried with, and how many digits no two numbers of that type share.
-DECIMALS = {pa.float64(): (6, WHOLE), pa.float32(): (4, 1e6)}
+DECIMALS = {pa.float64(): (6, EXACT), pa.float32(): (4, 1e6)}
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -59,7 +59,7 @@ def _certain(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     kind = array.type
     if pt.is_integer(kind):
         integers = _filled(array)
-        return integers.astype(np.float64), (integers < WHOLE) & (integers > -WHOLE)
+        return integers.astype(np.float64), (integers < EXACT) & (integers > -EXACT)
     if pt.is_decimal128(kind) and 0 <= kind.scale <= EXACT_DIGITS:
         return _of_decimals(array)
     if kind in DECIMALS:
@@ -75,7 +75,7 @@ def _filled(array: pa.Array) -> np.ndarray:
 def _of_doubles(given: np.ndarray, decimals: int, most: float) -> tuple[np.ndarray, np.ndarray]:
     """A number of few decimals is the one nearest to them; so are its shortest digits, by which it is written."""
     doubles = given.astype(np.float64)
-    is_integer = (np.floor(doubles) == doubles) & (np.abs(doubles) < WHOLE)
+    is_integer = (np.floor(doubles) == doubles) & (np.abs(doubles) < EXACT)
     scaled = np.rint(doubles * 10**decimals)
     short = scaled / 10**decimals
     fraction = (short.astype(given.dtype) == given) & (np.abs(scaled) < most)
@@ -89,5 +89,5 @@ def _of_decimals(array: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     halves = np.frombuffer(array.buffers()[1], np.int64)
     low, high = halves[2 * array.offset :: 2][: len(array)], halves[2 * array.offset + 1 :: 2][: len(array)]
     numbers = low / 10.0**array.type.scale
-    short = (low < WHOLE) & (low > -WHOLE) & (high == low >> 63)
+    short = (low < EXACT) & (low > -EXACT) & (high == low >> 63)
     return numbers, short & ((low == 0) | (np.abs(numbers) >= SMALLEST_FRACTION))

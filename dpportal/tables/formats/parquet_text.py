@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 
-WHOLE_DOUBLES = 2.0**53
+INTEGER_DOUBLES = 2.0**53
 UNKNOWN = "\ufffd"
 
 
@@ -57,7 +57,7 @@ def _doubles(array: pa.Array) -> pa.Array:
     # By its own digits: 0.7 stored in 32 bits means 0.7, not 0.699999988.
     digits = array.cast(pa.string())
     double = array.cast(pa.float64())
-    is_integer = pc.and_(pc.equal(double, pc.floor(double)), pc.less(pc.abs(double), WHOLE_DOUBLES))
+    is_integer = pc.and_(pc.equal(double, pc.floor(double)), pc.less(pc.abs(double), INTEGER_DOUBLES))
     is_integer = pc.fill_null(is_integer, False)
     if not pc.any(is_integer).as_py():
         return digits

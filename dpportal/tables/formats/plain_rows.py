@@ -84,7 +84,7 @@ class PlainRows:
         self._columns: list[int] = []
         self._held = b""
         # Of the part's beginning: whether it was seen, and whether rows can be told in what follows.
-        self._begun = self._is_told = False
+        self._begun = self._is_known = False
         self._prefix, self._prolog = "", 0
 
     def without_rows(self, piece: bytes) -> bytes:
@@ -93,18 +93,18 @@ class PlainRows:
         self._rows = {}
         if not self._begun:
             self._begin(data)
-        if not self._is_told or not piece:
+        if not self._is_known or not piece:
             return data
         end = f"</{self._prefix}row>".encode()
         cut = data.rfind(end) + len(end) if end in data else 0
         is_other = any(data.find(mark, self._prolog) >= 0 for mark in OTHER)
-        self._is_told = not is_other and len(data) - cut <= MOST_HELD
+        self._is_known = not is_other and len(data) - cut <= MOST_HELD
         self._prolog = 0
         try:
-            chunks = data[:cut].decode().split(end.decode()) if self._is_told else []
+            chunks = data[:cut].decode().split(end.decode()) if self._is_known else []
         except UnicodeDecodeError:
-            self._is_told = False
-        if not self._is_told:
+            self._is_known = False
+        if not self._is_known:
             return data
         self._held = data[cut:]
         return "".join(map(self._without_row, chunks[:-1])).encode()
@@ -117,7 +117,7 @@ class PlainRows:
         self._begun = True
         sheet = SHEET.match(data)
         if sheet:
-            self._is_told, self._prefix, self._prolog = True, sheet[1].decode(), sheet.start(1)
+            self._is_known, self._prefix, self._prolog = True, sheet[1].decode(), sheet.start(1)
             self._row = re.compile(ROW.format(p=self._prefix))
             self._cell = re.compile(CELL.format(p=self._prefix))
             self._any_cell = re.compile(ANY_CELL.format(p=self._prefix))

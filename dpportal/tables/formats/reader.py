@@ -64,7 +64,10 @@ class Format(ABC):
     holds_line_ends: ClassVar[bool] = True
 
     def recognises(self, head: bytes, source: FilePath) -> bool:
-        """Whether a file is of this format. head: its first bytes. Raises UploadFault if it is, and is damaged."""
+        """Whether a file is of this format. Raises UploadFault if it is, and is damaged.
+
+        head: its first bytes, 16 of them or all that there are.
+        """
         return bool(self.beginning) and head.startswith(self.beginning)
 
     def fills(self, head: bytes, tail: bytes, size: int) -> bool:

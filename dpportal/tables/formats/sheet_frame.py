@@ -34,7 +34,7 @@ def _fields(cells: SheetCells, columns: Sequence[int]) -> list[str]:
     return fields if any(fields) else [*cells.values(), *fields[1:]]
 
 
-def without_empty_columns(rows: SheetRows, *, by_names: bool) -> SheetRows:
+def only_used_columns(rows: SheetRows, *, by_names: bool) -> SheetRows:
     """The rows without the columns to which neither the names nor the first rows below them say anything.
 
     by_names: whether the names alone decide, as in a further file, where no row decides how another is read.

@@ -211,8 +211,8 @@ def _integer(text: str) -> int:
 
 def _last_row(ref: str) -> int:
     """The last row of a range such as B3:C4; 0 if it names none."""
-    found = _ROW_OF.search(ref)
-    return int(found[0]) if found else 0
+    match = _ROW_OF.search(ref)
+    return int(match[0]) if match else 0
 
 
 def refuse_doctype(*_: object) -> NoReturn:

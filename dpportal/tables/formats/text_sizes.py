@@ -11,7 +11,7 @@ from dpportal.tables.formats.parquet_text import is_text
 
 # Characters of a value: of a whole number at least one, of another number three, of a truth "true", of a day ten, of a
 # time of day eight, and of a moment that is not a midnight those of day and time.
-WHOLE, FRACTION, TRUTH, DAY, TIME, MOMENT = 1, 3, 4, 10, 8, 19
+INTEGER, FRACTION, TRUTH, DAY, TIME, MOMENT = 1, 3, 4, 10, 8, 19
 DAY_OF = {"s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
@@ -38,19 +38,19 @@ def _fewest(present: pa.Array) -> int:
         numbers = present.to_numpy(zero_copy_only=False)
         with np.errstate(invalid="ignore"):
             fractions = np.count_nonzero(np.floor(numbers) != numbers)
-        return values * WHOLE + int(fractions) * (FRACTION - WHOLE)
+        return values * INTEGER + int(fractions) * (FRACTION - INTEGER)
     if pt.is_timestamp(kind):
         moments = np.count_nonzero(present.view(pa.int64()).to_numpy() % DAY_OF[kind.unit])
         return values * DAY + int(moments) * (MOMENT - DAY)
     shortest = ((pt.is_boolean, TRUTH), (pt.is_date, DAY), (pt.is_time, TIME))
-    return values * next((least for is_of, least in shortest if is_of(kind)), WHOLE)
+    return values * next((least for is_of, least in shortest if is_of(kind)), INTEGER)
 
 
 def _shortest_integer(present: pa.Array) -> int:
     """Characters of the integer that has the fewest, where all have the same sign."""
     ends = pc.min_max(present)
     least, most = ends["min"].as_py(), ends["max"].as_py()
-    return WHOLE if least <= 0 <= most else min(len(str(least)), len(str(most)))
+    return INTEGER if least <= 0 <= most else min(len(str(least)), len(str(most)))
 
 
 def text_lengths(array: pa.Array) -> pa.Array | None:

@@ -29,7 +29,7 @@ from dpportal.tables.formats.merged_cells import MergedColumn, filled_down, merg
 from dpportal.tables.formats.progress import Report, part
 from dpportal.tables.formats.reader import Reading
 from dpportal.tables.formats.shared_strings import read_shared_strings
-from dpportal.tables.formats.sheet_frame import below_titles, resolved_top, without_empty_columns
+from dpportal.tables.formats.sheet_frame import below_titles, only_used_columns, resolved_top
 from dpportal.tables.formats.sheet_parser import MostCells, SheetParser, too_many_cells
 from dpportal.tables.meaning.parse_options import MAX_LINE_BYTES, Limits, ReadOptions
 
@@ -209,7 +209,7 @@ def unpack_xlsx(reading: Reading, target: FilePath) -> Unpacked:
         if options.fill_merged:
             below = filled_down(below, lambda: unpacked.columns, has_names=options.header)
         if options.header:
-            below = without_empty_columns(below, by_names=reading.is_further)
+            below = only_used_columns(below, by_names=reading.is_further)
         _write_rows(below, file, unpacked, Reach.of(reading))
     return unpacked
 

@@ -46,7 +46,7 @@ _CASE_ID = f"(?:aktenzeichen|{_CASE}(?:id|nr|no|number|nummer))"
 # Of what another language calls people, such as “id_pacjenta”; but “id_type” is what kind of identifier there is.
 _ID_OF = "(?:id|pid|uid) (?!(?:typ|type|kind|status|date|class|card|check|source|format|country|required)$)[^ ]{4,}"
 # What was done to a key.
-_MADE = "(?: (?:hash|hashed|pseudonymi[sz]ed|anonymi[sz]ed|encrypted|old|new))*"
+_DERIVED = "(?: (?:hash|hashed|pseudonymi[sz]ed|anonymi[sz]ed|encrypted|old|new))*"
 # Chinese has no spaces, and the end of a name says what it is.
 _CHINESE_CASE = ".*(?:住院|就诊|门诊|订单|发票|案件|流水)(?:号码?|编号)"
 _CHINESE = (
@@ -54,11 +54,11 @@ _CHINESE = (
     "|手机|电话|社保|医保|保单|档案)号码?|姓名|用户名|账户|手机|电话|电话号码|邮箱|标识符?|標識|患者|病人|客户|会员|用户|受访者|参保人)"
 )
 _CASE_NAME = re.compile(
-    f"(?:.* )?(?:{_CASE} (?:ids?|{_NUMBER}|{_REFERENCE})|{_CASE_ID}){_MADE}|{_NUMBER_OF} {_CASE}"
+    f"(?:.* )?(?:{_CASE} (?:ids?|{_NUMBER}|{_REFERENCE})|{_CASE_ID}){_DERIVED}|{_NUMBER_OF} {_CASE}"
     f"|{_REFERENCE}(?: {_NUMBER})?|{_CHINESE_CASE}"
 )
 _NAME = re.compile(
-    f"(?:.* )?(?:(?:{_PERSON}|{_NUMBERED}) {_NUMBER}|{_ID}){_MADE}"
+    f"(?:.* )?(?:(?:{_PERSON}|{_NUMBERED}) {_NUMBER}|{_ID}){_DERIVED}"
     f"|{_ID_OF}|(?:{_ID} (?:(?:of|the|der|des|de|du|la|del) )*)?{_PERSON}|{_ID} {_NUMBER}|{_CHINESE}"
     rf"|{_NUMBER_OF} (?!\S*s$)(?:{_PERSON}|{_NUMBERED})"
 )

@@ -64,5 +64,5 @@ USUAL = frozenset(
 
 def missing_words(texts: Iterable[str]) -> tuple[str, ...]:
     """Each spelling of a usual word that is among the texts, sorted; MOST_SPELLINGS at most."""
-    found = {text for text in texts if text.casefold() in USUAL}
-    return tuple(sorted(found, key=lambda word: (word.casefold(), word))[:MOST_SPELLINGS])
+    usual = {text for text in texts if text.casefold() in USUAL}
+    return tuple(sorted(usual, key=lambda word: (word.casefold(), word))[:MOST_SPELLINGS])

@@ -97,8 +97,8 @@ def small(letter: str) -> str:
 
 def without_unit(text: str, options: ReadOptions) -> str:
     """What stands before a declared unit; a text that is no number stays as it is."""
-    found = re.fullmatch(before_unit(options), text) if options.units else None
-    return found[1] if found else text
+    match = re.fullmatch(before_unit(options), text) if options.units else None
+    return match[1] if match else text
 
 
 def without_thousands(text: str, options: ReadOptions) -> str:

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from dpportal.tables.similarity.field_digests import Fields
 
-ROWS_KEPT, FIELDS_KEPT = 1024, 128
+MOST_ROWS, MOST_FIELDS = 1024, 128
 NOTHING = np.uint64(2**64 - 1)
 # What a number is of, in the cipher's block beside the digest.
 ROW, FIELD = 0, 1
@@ -76,7 +76,7 @@ class Sketch:
 
     @classmethod
     def of_nothing(cls, columns: int) -> Sketch:
-        return cls(Sample(ROWS_KEPT), [Sample(FIELDS_KEPT) for _ in range(columns)])
+        return cls(Sample(MOST_ROWS), [Sample(MOST_FIELDS) for _ in range(columns)])
 
     def to_bytes(self) -> bytes:
         return np.concatenate([s.to_array() for s in (self.rows, *self.columns)]).tobytes()
@@ -84,8 +84,8 @@ class Sketch:
     @classmethod
     def from_bytes(cls, content: bytes) -> Sketch:
         array = np.frombuffer(content, np.uint64)
-        rows, columns = array[: 2 * ROWS_KEPT], array[2 * ROWS_KEPT :]
-        return cls(Sample.of_array(rows), [Sample.of_array(c) for c in columns.reshape(-1, 2 * FIELDS_KEPT)])
+        rows, columns = array[: 2 * MOST_ROWS], array[2 * MOST_ROWS :]
+        return cls(Sample.of_array(rows), [Sample.of_array(c) for c in columns.reshape(-1, 2 * MOST_FIELDS)])
 
 
 class Sketcher:

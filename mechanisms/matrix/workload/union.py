@@ -87,8 +87,8 @@ class Workload:
     @cached_property
     def totals(self) -> tuple[int, ...]:
         """The places of queries that add up all cells, each once, as far as ranges of neighbours ask for them."""
-        found = ((place.start, _total_place(term.all_factors(self.shape))) for term, place in self.offsets())
-        return tuple(start + own for start, own in found if own is not None)
+        totals = ((place.start, _total_place(term.all_factors(self.shape))) for term, place in self.offsets())
+        return tuple(start + own for start, own in totals if own is not None)
 
     def answers(self, cells: np.ndarray) -> np.ndarray:
         """(n,) cells to (q,) answers; a term's weight does not scale its answers, only what their error counts."""
@@ -171,7 +171,7 @@ def _total_place(factors: Sequence[Factor]) -> int | None:
     places = []
     for factor in factors:
         spans = factor.spans()
-        if spans is None or not (whole := np.flatnonzero(spans[:, 1] - spans[:, 0] == factor.size)).size:
+        if spans is None or not (full := np.flatnonzero(spans[:, 1] - spans[:, 0] == factor.size)).size:
             return None
-        places.append(int(whole[0]))
+        places.append(int(full[0]))
     return int(np.ravel_multi_index(places, [factor.queries for factor in factors]))

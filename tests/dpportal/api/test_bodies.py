@@ -7,7 +7,9 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from dpportal.api.schemas import Publish, Spend, Unit
+from dpportal.api.declaration_schemas import Unit
+from dpportal.api.release_schemas import Publish
+from dpportal.api.schemas import Spend
 from dpportal.api.webhook_schemas import WebhookChange
 from dpportal.platform import strict_json
 from dpportal.releases.models import Release

@@ -327,7 +327,7 @@ def test_copies_of_one_table_count_together(admin, curator):
     assert "ε 16.00 in all" in admin.get(place(copies[0])).text
     services.declare_unit(copies[1], neighbours="replace-one", unit_column="", max_rows=1)
     odds = admin.get(reverse("grant_meaning", args=[copies[1].pk]), {"amount": "1"}).context["odds"]
-    assert odds.elsewhere == 0  # what protects others is never added
+    assert odds.of_others == 0  # what protects others is never added
 
 
 def test_a_worked_choice_is_granted_and_a_typed_amount_counts_before_it(admin, curator):

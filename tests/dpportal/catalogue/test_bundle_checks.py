@@ -123,7 +123,7 @@ def test_the_file_goes_with_the_check_and_the_result_soon(client, ready, tmp_pat
     sent(client, downloaded(ready, tmp_path).read_bytes())
     check = BundleCheck.objects.get()
     assert not default_storage.exists(check.file)
-    BundleCheck.objects.update(asked_at=F("asked_at") - timedelta(seconds=bundle_checks.KEPT_SECONDS))
+    BundleCheck.objects.update(asked_at=F("asked_at") - timedelta(seconds=bundle_checks.RETENTION_SECONDS))
     answer = client.get(reverse("checked", args=[check.pk]))
     assert answer.status_code == 404
     assert "This result is gone" in answer.content.decode()
@@ -135,7 +135,7 @@ def test_a_file_that_no_worker_looked_at_goes_too(client):
     client.post(reverse("check"), {"file": SimpleUploadedFile("release.zip", b"waits")})
     check = BundleCheck.objects.get()
     assert default_storage.exists(check.file)
-    BundleCheck.objects.update(asked_at=F("asked_at") - timedelta(seconds=bundle_checks.KEPT_SECONDS))
+    BundleCheck.objects.update(asked_at=F("asked_at") - timedelta(seconds=bundle_checks.RETENTION_SECONDS))
     bundle_checks.forget()
     assert not default_storage.exists(check.file)
 

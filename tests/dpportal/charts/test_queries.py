@@ -19,13 +19,10 @@ from dpportal.charts.queries import (
     lengths_map,
     matrix_figure,
     picture,
-    ranges_figure,
     shown_queries,
     tables_figure,
 )
-from dpportal.charts.screens import for_screens
 from dpportal.charts.style import Figure
-from mechanisms.matrix.workload.factor import AllRange
 
 MANY = 50_000
 
@@ -90,16 +87,6 @@ def test_a_chart_for_everyone_holds_nothing_true() -> None:
     assert "true" not in json.dumps([t.get("name", "").lower() for t in figure.json["data"]])
 
 
-def test_the_map_of_ranges_has_every_range_at_its_ends() -> None:
-    """Four cells, each range's answer its number among all ten."""
-    figure = ranges_figure(list("abcd"), AllRange(4).spans(), np.arange(10.0), np.ones(10), "age")
-    axes = [figure.json["layout"][axis]["title"]["text"] for axis in ("yaxis", "xaxis")]
-    assert axes == ["age, first value", "age, last value"]
-    assert figure.json["data"][0]["z"] == [
-        [0, 1, 2, 3], [None, 4, 5, 6], [None, None, 7, 8], [None, None, None, 9],
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("answers", [5, MAX_POINTS])
 def test_errors_stand_below_the_answers_on_the_same_axis(answers: int) -> None:
     true = np.arange(answers, dtype=float)[::-1]
@@ -151,18 +138,3 @@ def test_a_large_picture_stays_small() -> None:
 def test_labels_are_never_markup() -> None:
     figure = answers_figure(["<b>x"], np.array([1.0]), np.array([1.0]), np.arange(1), 1)
     assert "<b>x" not in json.dumps(trace(figure, "Answer")["x"])
-
-
-def test_a_map_of_ranges_has_a_drawing_for_a_phone_with_both_its_axes() -> None:
-    spans = np.array([(a, b) for a in range(74) for b in range(a + 1, 75)])
-    answers = np.ones(len(spans))
-    figure = ranges_figure([str(17 + cell) for cell in range(74)], spans, answers, answers, column="age")
-    narrow = for_screens(figure.json)["narrow"]
-    axes = {figure.json["layout"][axis]["title"]["text"] for axis in ("xaxis", "yaxis")}
-    assert narrow["width"] <= 390 and axes <= {text["text"] for text in narrow["texts"]}
-
-
-def test_a_map_with_long_names_is_moved_sideways_on_a_phone() -> None:
-    names = [f"Metropolitan area {cell}" for cell in range(3)]
-    figure = ranges_figure(names, np.array([(0, 1), (1, 3)]), np.ones(2), np.ones(2), column="age")
-    assert "narrow" not in for_screens(figure.json)

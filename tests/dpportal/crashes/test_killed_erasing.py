@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from tests.dpportal.crashes.eraser import ERASED, UNTOUCHED
-from tests.dpportal.crashes.stage import Stage, wait_until
+from tests.dpportal.crashes.stage import PATIENCE_SECONDS, Stage, wait_until
 
 # One case of each test a day, on one kind of portal or the other; a night runs all.
 pytestmark = [pytest.mark.worker, pytest.mark.sampled]
@@ -20,7 +20,7 @@ def killed(stage: Stage, point: str) -> tuple[UUID, dict[str, Any]]:
     dataset = UUID(stage.ask("prepare_erasure"))
     before = stage.ask("see_erasure", str(dataset))
     assert before["files"] and before["has_key"] and before["true_sums"] and before["decided_bytes"]
-    assert stage.eraser(dataset, point).wait(120) == -signal.SIGKILL
+    assert stage.eraser(dataset, point).wait(PATIENCE_SECONDS) == -signal.SIGKILL
     return dataset, before
 
 

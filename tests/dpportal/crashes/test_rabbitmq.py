@@ -12,7 +12,7 @@ from kombu import Connection
 
 from dpportal.jobs import queues
 from tests.dpportal.crashes import points
-from tests.dpportal.crashes.stage import Stage
+from tests.dpportal.crashes.stage import PATIENCE_SECONDS, Stage
 from tests.dpportal.crashes.test_releases import AMOUNT, check_result, finish, measurements
 from tests.dpportal.world import kill, with_servers
 
@@ -42,7 +42,7 @@ def test_workers_that_are_killed_one_after_another_lose_nothing(on_rabbitmq: Sta
     releases = {point: UUID(stage.ask("confirm")) for point in KILLED_AT}
     for point, release in releases.items():
         victim = stage.saboteur(point, release)
-        assert victim.wait(90) == -signal.SIGKILL
+        assert victim.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     successor = stage.worker()
     for release in releases.values():
         finish(stage, release)

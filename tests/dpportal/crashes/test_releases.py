@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from tests.dpportal.crashes import points
-from tests.dpportal.crashes.stage import Seen, Stage, wait_until
+from tests.dpportal.crashes.stage import PATIENCE_SECONDS, Seen, Stage, wait_until
 from tests.dpportal.world import kill
 
 # One case of each test a day, on one kind of portal or the other; a night runs all.
@@ -24,7 +24,7 @@ def test_a_worker_killed_at_any_point_costs_nothing_and_loses_nothing(stage: Sta
     spent, _reserved = stage.budget()
     release = UUID(stage.ask("confirm"))
     victim = stage.saboteur(point, release)
-    assert victim.wait(90) == -signal.SIGKILL
+    assert victim.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     left = stage.see(release)
     assert (left.job["state"], left.charge["state"]) == (expected.job, expected.charge)
     assert bool(left.release["measurement"]) == expected.measured

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from tests.dpportal.crashes import points
-from tests.dpportal.crashes.stage import Stage, wait_until
+from tests.dpportal.crashes.stage import PATIENCE_SECONDS, Stage, wait_until
 from tests.dpportal.crashes.test_releases import AMOUNT, finish
 from tests.dpportal.world import LEASE_SECONDS, kill
 
@@ -24,7 +24,7 @@ def test_a_worker_a_day_ahead_that_dies_holds_its_job_for_a_lease_only(stage: St
     spent, _reserved = stage.budget()
     release = UUID(stage.ask("confirm"))
     victim = stage.saboteur(points.AFTER_CLAIM, release, ahead=DAY)
-    assert victim.wait(90) == -signal.SIGKILL
+    assert victim.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     assert stage.see(release).job["state"] == "running"
     successor = stage.worker()
     finish(stage, release)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 
 from dpportal.accounts.models import AuditEntry
 from dpportal.budgets.models import LedgerEntry
-from dpportal.datasets import records, services
+from dpportal.datasets import receipts, records, services
 from dpportal.datasets.models import Dataset
 
 
@@ -64,3 +66,24 @@ def test_nothing_can_be_released_afterwards(ready, client) -> None:
     client.force_login(ready.created_by)
     page = client.post(f"/releases/new/{ready.dataset_id}/", follow=True).content.decode()
     assert "holds no records" in page
+
+
+def test_to_press_twice_leaves_the_receipt_and_says_nothing_twice(ready) -> None:
+    services.erase(ready.dataset, ready.created_by)
+    first = receipts.receipt_of(ready.dataset_id).document
+    services.erase(Dataset.objects.get(pk=ready.dataset_id), ready.created_by)
+    assert receipts.receipt_of(ready.dataset_id).document == first
+    assert AuditEntry.objects.filter(action="erased records").count() == 1
+
+
+def test_to_press_once_more_deletes_what_the_storage_did_not_let_go(ready, monkeypatch) -> None:
+    def read_only(_storage: object, name: str) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", name)
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(FileSystemStorage, "delete", read_only)
+        with pytest.raises(services.DatasetError, match="deletes the files by itself"):
+            services.erase(ready.dataset, ready.created_by)
+        assert files_of(ready.dataset)
+    services.erase(ready.dataset, ready.created_by)
+    assert files_of(ready.dataset) == []

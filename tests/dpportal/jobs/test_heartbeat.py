@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dpportal.datasets.models import Conversion, Dataset
 from dpportal.jobs import queues
-from dpportal.jobs.heartbeat import HeartbeatThread, IdleTimer
+from dpportal.jobs.heartbeat import FreePlaceTimer, HeartbeatThread, IdleTimer
 from dpportal.jobs.models import Heartbeat
 from dpportal.jobs.queues import CONVERSIONS, WORK
 from dpportal.releases.models import ReleaseJob
@@ -102,3 +102,16 @@ def test_a_busy_worker_is_not_deaf(requested):
     assert not busy.deaf()
     busy.end()
     assert not busy.deaf()
+
+
+def test_a_pool_is_deaf_if_a_place_was_free_all_the_time_that_a_job_waits(requested):
+    tasks = 1
+    pool = FreePlaceTimer([WORK], lambda: tasks, places=2)
+    pool.since -= 1000
+    assert not pool.deaf() and not pool.busy()
+    waiting_since_yesterday(requested)
+    assert pool.deaf()
+    tasks = 2
+    assert pool.busy() and not pool.deaf()
+    tasks = 0
+    assert not pool.deaf()  # it had no place free a moment ago

@@ -11,6 +11,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from dpportal.operations import health
 from dpportal.platform import storage
 
 INODES = 400
@@ -31,6 +32,16 @@ def disk(tmp_path: Path, settings) -> Iterator[Path]:
     settings.STORAGES, settings.DATA_DIR = {**settings.STORAGES, "default": own}, small
     yield small
     subprocess.run(["umount", str(small)], check=True)
+
+
+@pytest.mark.django_db
+def test_health_says_so_before_the_last_file(disk: Path):
+    """Nothing is begun, and the space is there: an administrator would look for the reason in vain."""
+    assert "disk-full" not in health.measured().troubles
+    for place in range(INODES - 4):
+        (disk / f"file-{place}").touch()
+    assert not storage.obstacle()
+    assert "disk-full" in health.measured().troubles
 
 
 def test_nothing_is_begun_where_no_file_can_be_named(disk: Path):

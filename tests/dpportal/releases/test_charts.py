@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import PublicDescription
-from dpportal.releases import services
+from dpportal.releases import execution, services
 from dpportal.releases.models import Release
 from dpportal.serving.response_headers import policy
+from mechanisms.domain import Categorical, Integer
+from tests.dpportal import building
 from tests.dpportal.releases.products.building import page_of
 
 pytestmark = pytest.mark.slow
@@ -86,6 +89,49 @@ def _noisy(client, published, choices: dict[str, str]) -> list[dict[str, Any]]:
     traces = client.get(address(published, "json"), choices).json()["data"]
     assert {trace["visible"] for trace in traces if trace.get("meta") == "synthetic"} <= {False}
     return [trace for trace in traces if trace.get("meta") != "synthetic"]
+
+
+CHART_FORM = re.compile(r'<form class="chart-form.*?</form>', re.DOTALL)
+SELECT = re.compile(r'<select name="([^"]+)".*?</select>', re.DOTALL)
+SELECTED = re.compile(r'<option value="([^"]*)" selected>')
+
+
+def _sent_unchanged(page: str) -> dict[str, str]:
+    """What the button sends where nothing was changed."""
+    form = CHART_FORM.search(page)
+    assert form, page
+    chosen = {each[1]: SELECTED.search(each[0]) for each in SELECT.finditer(form[0])}
+    return {name: value[1] if value else "" for name, value in chosen.items()}
+
+
+def test_what_is_drawn_with_nothing_changed_is_what_was_there(client, published) -> None:
+    sent = _sent_unchanged(page_of(client, published))
+    assert sent["along"] == "1" and "map" not in sent
+    first, drawn = (client.get(address(published, "json"), asked).json() for asked in ({}, sent))
+    assert drawn == first
+
+
+def test_from_a_heat_map_a_reader_goes_to_lines_and_back(client, curator, administrator) -> None:
+    dataset = building.granted(building.stored_dataset(curator), administrator)
+    colours = ("red", "green", "blue", *map("hue {}".format, range(7)))
+    ages = Integer("age", lower=0, upper=99, width=10)
+    dataset_services.declare_all(dataset, [Categorical("colour", values=colours, closed=True), ages])
+    release = building.requested_release(dataset)
+    execution.RELEASES.run(release.pk)
+    release.refresh_from_db()
+    services.publish(release, curator)
+
+    def kinds(asked: dict[str, str]) -> set[str]:
+        return {each["type"] for each in client.get(address(release, "json"), asked).json()["data"]}
+
+    sent = _sent_unchanged(page_of(client, release))
+    assert sent == {"map": "heat"} and kinds({}) == kinds(sent) == {"heatmap"}
+    assert "heatmap" not in kinds({"map": "none"})
+    lines = client.get(release.get_absolute_url(), {"map": "none"}).text
+    assert '<option value="heat">heat map</option>' in lines
+    assert "heatmap" not in kinds(_sent_unchanged(lines))
+    # Addresses of charts from before there was the choice.
+    assert "heatmap" not in kinds({"along": "0", "by": "none"})
 
 
 def test_a_reader_changes_axis_groups_and_scale(client, published) -> None:

@@ -59,21 +59,29 @@ def test_a_name_of_joined_lines_is_the_same_in_title_table_and_declaration(datas
     assert title("sex", "age", "hours", product="means", parameters=several) == "Mean of age and hours by sex"
 
 
-def test_many_columns_are_counted_and_a_long_title_is_cut(dataset):
-    assert Release(dataset=dataset, columns=list("abcde")).proposed_title == "People by 5 columns"
+def test_of_many_columns_and_of_long_names_the_first_are_named_and_the_others_counted(dataset):
+    def title(columns: list[str], **more) -> str:
+        return Release(dataset=dataset, columns=columns, **more).proposed_title
+
+    assert title(list("abcd")) == "People by a, b, c and d"
+    assert title(list("abcde")) == "People by a, b and 3 more columns"
+    assert title(list("abcdefgh"), product="microdata") == "Synthetic table of a, b and 6 more columns"
     names = [f"Q{n}. How satisfied are you with the opening hours of your library" for n in (1, 2, 3)]
-    title = Release(dataset=dataset, columns=names).proposed_title
-    words = title.removesuffix("…").split()
-    assert len(title) <= 160 and title.endswith("…")
-    assert set(words) <= {
-        *" ".join(names).replace("library", "library,").split(),
-        "People",
-        "by",
-        "library",
-        "and",
-    }
-    one_word = Release(dataset=dataset, columns=["x" * 200]).proposed_title
+    assert title(names) == f"People by {names[0]} and 2 more columns"
+    short = ["opening hours of the library", "age"]
+    assert title([*short, *names]) == "People by opening hours of the library, age and 3 more columns"
+    measured = {"measured": list("abcdef")}
+    assert title([*"abcdef", "sex"], product="means", parameters=measured) == (
+        "Mean of a, b and 4 more columns by sex"
+    )
+    one_word = title(["x" * 200])
     assert len(one_word) == 160 and one_word.endswith("xx…")
+
+
+def test_a_line_of_columns_is_short_too(dataset):
+    names = [f"Q{n}. How satisfied are you with the opening hours of your library" for n in (1, 2, 3)]
+    assert Release(dataset=dataset, columns=names).columns_shown == f"{names[0]} and 2 more columns"
+    assert Release(dataset=dataset, columns=["age", "sex"]).columns_shown == "age × sex"
 
 
 @pytest.mark.parametrize(

@@ -171,3 +171,9 @@ def test_the_lock_file_has_every_requirement_in_a_version_that_it_allows_with_di
 def test_a_web_process_that_stands_still_is_ended_soon() -> None:
     """It may hold SQLite's one lock, and nothing else in the portal could be written."""
     assert 0 < gunicorn_conf.timeout <= 30
+
+
+@pytest.mark.skipif(not Path("/dev/shm").exists(), reason="this machine keeps no files in memory")
+def test_a_web_process_lives_on_when_the_data_disk_turns_read_only() -> None:
+    """Its signs of life lay there: the process ended, and the web server with it, since no other could be started."""
+    assert gunicorn_conf.worker_tmp_dir == "/dev/shm"

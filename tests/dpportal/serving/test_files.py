@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -79,6 +80,8 @@ def test_all_files_of_a_request_have_one_limit(curator):
 
     assert answer(900) == answer(500, 500) == "taken"
     assert answer(600, 600).startswith("The file is larger than 1000")
+    # What was refused is not left on the disk, which strangers could fill so.
+    assert not list(Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*.upload"))
 
 
 @pytest.mark.parametrize("handler", settings.FILE_UPLOAD_HANDLERS)

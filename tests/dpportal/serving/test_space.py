@@ -129,3 +129,13 @@ def test_a_program_may_send_a_long_period_with_the_token_alone(dataset, right):
     asked = scope(reverse("streams:periods", args=[stream.pk]), *headers)
     status, _text = asyncio.run(answer(asked, iter([body])))
     assert status == (400 if right else 413)
+
+
+def test_a_long_body_is_refused_where_the_disk_is_read_only(curator, tmp_path, settings):
+    """Whatever stops the disk from taking it; here a file stands where its folder should be."""
+    settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "file"
+    settings.FILE_UPLOAD_TEMP_DIR.touch()
+    chunked = (b"transfer-encoding", b"chunked")
+    asked = scope("/datasets/new/", cookie(curator), chunked, (b"accept", b"application/json"))
+    status, text = asyncio.run(answer(asked, iter([bytes(MEGABYTE)])))
+    assert (status, b"file storage does not answer" in text) == (503, True)

@@ -265,3 +265,19 @@ def test_a_permission_that_is_taken_back_closes_the_files(public: Stream) -> Non
     said.shown = False
     said.save()
     assert Client().get(address).status_code == 503
+
+
+@pytest.mark.slow
+def test_of_many_periods_page_and_files_say_how_many_margins_miss(dataset, client) -> None:
+    stream = building.daily_stream(dataset)
+    execution.publish(stream.pk, [Update(index, (1,), Period.Source.TYPED) for index in range(1, 101)])
+    stream.refresh_from_db()
+    services.publish(stream, stream.created_by)
+    building.with_files(stream)
+    sentence = "Up to about 5 of these 100 margins miss the true number"
+    addresses = [stream.get_absolute_url()]
+    addresses += [f"/streams/{stream.pk}/download/{name}" for name in ("README.md", "report.html")]
+    for address in addresses:
+        answer = client.get(address)
+        text = b"".join(answer).decode() if answer.streaming else answer.text
+        assert sentence in " ".join(text.split()), address

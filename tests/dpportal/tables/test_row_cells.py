@@ -71,7 +71,7 @@ def test_fields_that_are_looked_up_have_the_cells_of_those_read_row_by_row(
     table, row_by_row, monkeypatch, most
 ) -> None:
     """Also where few whole numbers have places, and few fields are remembered."""
-    monkeypatch.setattr(field_meanings, "MOST_WHOLE", most)
+    monkeypatch.setattr(field_meanings, "MOST_INTEGERS", most)
     monkeypatch.setattr(field_meanings, "MOST_KNOWN", most)
     monkeypatch.setattr(row_cells, "MOST_ROWS", 37 * most)
     assert row_by_row.shape == (len(ATTRIBUTES), ROWS)

@@ -13,25 +13,29 @@ import ast
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss, PrivacyUnit
+from mechanisms.calibration import law_for
+from mechanisms.domain import Domain
 from mechanisms.histogram import private_selection
 from mechanisms.histogram.hierarchical import HierarchicalHistogram
 from mechanisms.histogram.noisy import LaplaceHistogram
 from mechanisms.histogram.quadtree import Quadtree
 from mechanisms.noise import DiscreteGaussian, DiscreteLaplace, Noise, NoiseLaw
-from mechanisms.protocol import Mechanism, Plan
+from mechanisms.protocol import Measurement, Mechanism, Parameter, Parameters, Plan, PlanError
 from mechanisms.selection.odds import permute_and_flip
+from mechanisms.sensitivity import Sensitivity, unit_sensitivity
 from tests.mechanisms.histogram.halvings import log_probability, trees
 from tests.mechanisms.neighbours import UNITS, changes, name, pairs
-from tests.mechanisms.test_sensitivity import LINEAR, box
+from tests.mechanisms.test_sensitivity import LINEAR, NoNoise, box, check, exact_losses
 
 AMOUNT = {Definition.PURE: Fraction(2), Definition.ZCDP: Fraction(1, 2)}
 every_unit = pytest.mark.parametrize("unit", UNITS, ids=name)
@@ -221,6 +225,62 @@ def is_checked_by_its_own_tests(method: Mechanism) -> bool:
     }
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     return "check" in imported & called
+
+
+FIXED = [m for m in registry.HISTOGRAMS if m.is_linear or is_checked_by_its_own_tests(m)]
+SMALL = (box(1), box(2), box(3), box(4), box(2, 2))
+
+
+def each_parameter(mechanism: Mechanism) -> Iterator[Parameters]:
+    """All defaults; then every other value of each choice, and the ends of each number, with the others' defaults."""
+    yield {}
+    for parameter in mechanism.parameters:
+        values = [value for value, _label in parameter.choices] or [parameter.minimum, parameter.maximum]
+        yield from ({parameter.name: value} for value in values if value is not None)
+
+
+def check_every_parameter(mechanism: Mechanism, unit: PrivacyUnit) -> None:
+    """As `check`, on the smallest domains: there, what are several sums of a row elsewhere can be one."""
+    for domain, parameters in itertools.product(SMALL, each_parameter(mechanism)):
+        for loss in exact_losses(mechanism, unit):
+            try:
+                plan = mechanism.plan(domain, parameters, loss)
+            except PlanError:
+                continue  # a refusal spends nothing
+            rows = np.eye(domain.size, dtype=np.int64)
+            measured = np.array([mechanism.measure(plan, row, NoNoise()).values for row in rows]).T
+            check(plan, measured, unit, reached=False)
+
+
+@pytest.mark.slow
+@every_unit
+@pytest.mark.parametrize("mechanism", FIXED, ids=lambda m: m.name)
+def test_no_parameter_lets_a_person_move_more_than_is_stated(mechanism: Mechanism, unit: PrivacyUnit) -> None:
+    check_every_parameter(mechanism, unit)
+
+
+class RingOfPairs(LaplaceHistogram):
+    """Wrong: a cell and the one `step` further are the same cell where the step goes once around."""
+
+    name: ClassVar[str] = "ring-of-pairs"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter.integer("step", "Step", "", 1, 1, 4),)
+    definitions: ClassVar[frozenset[Definition]] = frozenset({Definition.ZCDP})
+
+    def plan(self, domain: Domain, parameters: Parameters, loss: Loss) -> Plan:
+        moved = unit_sensitivity(loss.unit, Sensitivity(2, 2), Sensitivity(4, 4))
+        plan = LaplaceHistogram().plan(domain, {}, Loss(Definition.PURE, Fraction(1), loss.unit))
+        step = int(parameters.get("step", 1))
+        return replace(
+            plan, parameters={"step": step}, loss=loss, sensitivity=moved, noise=law_for(loss, moved)
+        )
+
+    def measure(self, plan: Plan, counts: np.ndarray, noise: Noise) -> Measurement:
+        return Measurement(counts + np.roll(counts, -int(plan.parameters["step"])))
+
+
+def test_a_sensitivity_that_fails_for_one_parameter_is_seen() -> None:
+    with pytest.raises(AssertionError, match="state a sensitivity that holds for every domain and parameter"):
+        check_every_parameter(RingOfPairs(), PrivacyUnit())
 
 
 def test_every_histogram_is_gone_through() -> None:

@@ -27,6 +27,7 @@ from mechanisms.microdata.simulation import (
     ranked,
     simulated,
 )
+from mechanisms.microdata.simulation_time import simulation_seconds
 from mechanisms.microdata.tables import PairTables
 from mechanisms.noise import Noise, repeatable
 from mechanisms.protocol import Measurement
@@ -206,3 +207,16 @@ def test_memory_is_foreseen_within_a_factor_of_two(method):
     tracemalloc.stop()
     of_arrays = memory(method, plan, 60_000) - PROGRAM_BYTES * (method.name == "dp-gan")
     assert of_arrays / 2 < peak < 2 * of_arrays
+
+
+@pytest.mark.parametrize("definition", list(Definition))
+def test_more_columns_values_people_and_methods_are_foreseen_to_take_longer(definition) -> None:
+    def seconds(columns: int, values: int, number: int, methods=MICRODATA) -> float:
+        shape = SimulatedShape(((values, "ordered", False),) * columns)
+        return simulation_seconds(shape, number, Loss(definition, Fraction(1)), methods)
+
+    base = seconds(14, 10, 4_000)
+    assert 0 < base < min(seconds(20, 10, 4_000), seconds(14, 10, 50_000))
+    assert base <= seconds(14, 20, 4_000) and seconds(14, 10, 4_000, list(FAST.values())) < base
+    # More people than are made up take no longer.
+    assert seconds(14, 10, 50_000) == seconds(14, 10, 5_000_000)

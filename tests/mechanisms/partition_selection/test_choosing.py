@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from mechanisms.accounting import Definition, Loss, Neighbours, PrivacyUnit
 from mechanisms.noise import Noise
-from mechanisms.noise.choices import WHOLE
+from mechanisms.noise.choices import CERTAIN
 from mechanisms.partition_selection import choosing
 from mechanisms.partition_selection.keep_probabilities import factor_below, keep_probabilities
 from mechanisms.protocol import PlanError
@@ -41,17 +41,17 @@ def exact_factor(epsilon: Fraction) -> Fraction:
 @pytest.mark.parametrize("epsilon", ["0", "0.000001", "0.3", "1", "2.5", "700"])
 def test_factor_is_below_the_exponential_and_close(epsilon: str) -> None:
     exact = mpmath.exp(mpmath.mpf(epsilon))
-    factor = mpmath.mpf(factor_below(Fraction(epsilon))) / WHOLE
+    factor = mpmath.mpf(factor_below(Fraction(epsilon))) / CERTAIN
     assert exact * (1 - mpmath.mpf(2) ** -120) - mpmath.mpf(2) ** -127 <= factor <= exact
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), GRID)
 def test_neighbouring_counts_keep_both_inequalities_exactly(epsilon: str, delta: str) -> None:
     table = keep_probabilities(Fraction(epsilon), Fraction(delta), 10**5)
-    assert table is not None and table[0] == 0 and table[-1] == WHOLE
+    assert table is not None and table[0] == 0 and table[-1] == CERTAIN
     # The factor that was used is a proven lower bound of e^ε, so these inequalities imply those of e^ε.
-    factor, added = Fraction(factor_below(Fraction(epsilon)), WHOLE), Fraction(delta)
-    chances = [Fraction(probability, WHOLE) for probability in (*table, WHOLE)][:50]
+    factor, added = Fraction(factor_below(Fraction(epsilon)), CERTAIN), Fraction(delta)
+    chances = [Fraction(probability, CERTAIN) for probability in (*table, CERTAIN)][:50]
     for fewer, more in itertools.pairwise(chances):
         for p, q in ((fewer, more), (more, fewer)):
             assert q <= factor * p + added
@@ -66,7 +66,7 @@ def test_no_private_choice_keeps_more(epsilon: str, delta: str) -> None:
     factor, added, bound = mpmath.exp(mpmath.mpf(epsilon)), mpmath.mpf(delta), mpmath.mpf(0)
     for probability in table[1:]:
         bound = min(factor * bound + added, 1 - (1 - bound - added) / factor, mpmath.mpf(1))
-        assert -(mpmath.mpf(10) ** -24) <= mpmath.mpf(probability) / WHOLE - bound <= 0
+        assert -(mpmath.mpf(10) ** -24) <= mpmath.mpf(probability) / CERTAIN - bound <= 0
 
 
 def test_closed_form_of_small_counts() -> None:
@@ -74,7 +74,7 @@ def test_closed_form_of_small_counts() -> None:
     assert table is not None
     for people in range(1, 11):
         expected = 1e-5 * math.expm1(people) / math.expm1(1)
-        assert table[people] / WHOLE == pytest.approx(expected, rel=1e-12)
+        assert table[people] / CERTAIN == pytest.approx(expected, rel=1e-12)
 
 
 UNITS = list(itertools.product(Neighbours, (1, 2)))
@@ -84,7 +84,7 @@ UNITS = list(itertools.product(Neighbours, (1, 2)))
 def test_all_small_tables_by_brute_force(neighbours: Neighbours, max_rows: int) -> None:
     """Every pair of neighbours with three possible values and two others: the whole law of what is kept, exactly."""
     chosen = choosing.plan(loss("0.7", "0.1", neighbours=neighbours, max_rows=max_rows))
-    factor, delta = Fraction(factor_below(Fraction("0.7")), WHOLE), Fraction("0.1")
+    factor, delta = Fraction(factor_below(Fraction("0.7")), CERTAIN), Fraction("0.1")
     people = [
         set(values) for size in range(max_rows + 1) for values in itertools.combinations(range(3), size)
     ]
@@ -105,7 +105,7 @@ def law(chosen: choosing.ValueChoicePlan, people: list[set[int]]) -> list[Fracti
     """The probability of each of the eight sets that may be kept."""
     counts = [sum(value in own for own in people) for value in range(3)]
     last = len(chosen.probabilities) - 1
-    chances = [Fraction(chosen.probabilities[min(count, last)], WHOLE) for count in counts]
+    chances = [Fraction(chosen.probabilities[min(count, last)], CERTAIN) for count in counts]
     outcomes = itertools.product((False, True), repeat=3)
     return [
         math.prod((p if kept else 1 - p) for p, kept in zip(chances, outcome, strict=True))
@@ -115,7 +115,7 @@ def law(chosen: choosing.ValueChoicePlan, people: list[set[int]]) -> list[Fracti
 
 def test_the_same_test_finds_a_coin_that_is_too_generous() -> None:
     chosen = choosing.plan(loss("0.7", "0.1"))
-    factor = Fraction(factor_below(Fraction("0.7")), WHOLE)
+    factor = Fraction(factor_below(Fraction("0.7")), CERTAIN)
     one, none = law(chosen, [{0}]), law(chosen, [set()])
     assert sum(max(Fraction(0), p - factor * q) for p, q in zip(one, none, strict=True)) > Fraction("0.0999")
 
@@ -136,7 +136,7 @@ def test_people_for_a_chance() -> None:
     chosen = choosing.plan(loss())
     for chance in (Fraction(1, 2), Fraction(99, 100), Fraction(1)):
         fewest = chosen.people_for(chance)
-        assert chosen.probabilities[fewest - 1] < chance * WHOLE <= chosen.probabilities[fewest]
+        assert chosen.probabilities[fewest - 1] < chance * CERTAIN <= chosen.probabilities[fewest]
 
 
 def test_without_delta_there_is_no_choice() -> None:
@@ -165,7 +165,7 @@ def test_coins_fall_as_their_chances_say() -> None:
     chosen, trials = choosing.plan(loss("1", "0.01")), 20_000
     for people in (1, 3, 5):
         kept = int(choosing.measure(chosen, np.full(trials, people), Noise()).sum())
-        chance = chosen.probabilities[people] / WHOLE
+        chance = chosen.probabilities[people] / CERTAIN
         p_value = 2 * min(binom.cdf(kept, trials, chance), binom.sf(kept - 1, trials, chance))
         assert p_value > 1e-7
 
@@ -188,7 +188,7 @@ def test_a_coin_is_decided_by_all_of_its_bits() -> None:
     assert Noise(source).bernoulli_each([half + 5], np.array([0, 0])).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("wrong", [-1, WHOLE + 1])
+@pytest.mark.parametrize("wrong", [-1, CERTAIN + 1])
 def test_no_coin_has_such_a_chance(wrong: int) -> None:
     with pytest.raises(ValueError, match="probability"):
         Noise().bernoulli_each([wrong], np.array([0]))

@@ -16,7 +16,7 @@ from mechanisms.domain import Attribute, Boolean, Categorical, Domain, Integer
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.verify.bundle import Bundle
-from mechanisms.verify.chart_answers import MOST_DRAWN, maps, shown_numbers, widest
+from mechanisms.verify.chart_answers import MOST_POINTS, maps, shown_numbers, widest
 from mechanisms.verify.chart_places import uneven
 from mechanisms.verify.svg_shapes import Drawing
 
@@ -40,10 +40,10 @@ def bundle_of(folder: Path, number: int, first: float = 0) -> Bundle:
 
 
 def test_of_many_answers_those_are_compared_that_a_chart_has_room_for(tmp_path):
-    """Of a single column with 120 cells, whose ranges are one part."""
-    plan = plan_of('ranges("age")', Integer("age", lower=0, upper=119))
+    """Of a single column with 4,000 cells, whose pairs of neighbours are one part."""
+    plan = plan_of('width(2, "age")', Integer("age", lower=0, upper=3999))
     answers, lower, upper = shown_numbers(bundle_of(tmp_path, plan.workload.queries), plan)
-    places = np.unique(np.linspace(0, 7259, MOST_DRAWN).round())
+    places = np.unique(np.linspace(0, 3998, MOST_POINTS).round())
     assert np.array_equal(answers, places)
     assert np.array_equal(lower, places - 2) and np.array_equal(upper, places + 2)
 

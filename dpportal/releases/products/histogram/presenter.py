@@ -69,13 +69,17 @@ class HistogramPresenter(Presenter[Plan, Result]):
         """The form that changes the chart, and the chart that its answers ask for."""
         if not reader_choices.fits(plan.domain) or not (values := _numbers(release, plan)):
             return {}
-        form = reader_choices.ChartForm(spoken(plan.domain), question, _maps(release, plan))
-        if not form.is_asked and form.on_map is None:
+        maps, has_heat_map = _maps(release, plan), _is_heat_map(shown["figure"])
+        form, first = (
+            reader_choices.ChartForm(spoken(plan.domain), answers, maps, has_heat_map=has_heat_map)
+            for answers in (question, QueryDict())
+        )
+        if form.on_map is None and form.choices() == first.choices():
             return {"chart_form": form}
         with values as numbers:
             sums, margin = _sums(release, plan), shown.get("interval")
-            drawn = reader_choices.figure(form, numbers, sums, margin, page.adjusted_counts(plan, shown))
-            return {"chart_form": form, "figure": drawn}
+            figure = reader_choices.figure(form, numbers, sums, margin, page.adjusted_counts(plan, shown))
+            return {"chart_form": form, "figure": figure}
 
     def explore(self, release: Release, plan: Plan, question: QueryDict) -> Json:
         def answer(picks: Picks) -> CellSum:
@@ -107,6 +111,10 @@ class HistogramPresenter(Presenter[Plan, Result]):
                 reason=str(explorer.NO_INTERVAL),
             ),
         }
+
+
+def _is_heat_map(figure: Json) -> bool:
+    return bool((figure["json"]["layout"].get("meta") or {}).get("is_map"))
 
 
 def _maps(release: Release, plan: Plan) -> dict[int, Areas]:

@@ -28,14 +28,15 @@ from mechanisms.domain import Domain
 # Cells of a release that are added up while a page waits, bars along a chart or groups of it, and values that a list
 # offers.
 MAX_CELLS, MAX_ALONG, LISTED = 2**17, 400, 60
-NOBODY = "none"
+NOBODY, HEAT_MAP = "none", "heat"
+_OF_AXES = ("along", "by", "apart", "page", "scale", "order")
 
 
 class ChartForm(forms.Form):
     """The choices of one release's chart; what an address says otherwise is as if it were left out.
 
-    domain: one of whose columns fits along a chart, see `fits`. maps: the areas of columns, by their place. is_asked:
-    whether the address chooses anything.
+    domain: one of whose columns fits along a chart, see `fits`. maps: the areas of columns, by their place.
+    has_heat_map: whether the stored chart is one, to which a reader can come back.
     """
 
     map = forms.ChoiceField(label=_("Chart"), required=False)
@@ -50,22 +51,42 @@ class ChartForm(forms.Form):
         choices=[("declared", _("as declared")), ("size", _("largest first"))],
     )
 
-    def __init__(self, domain: Domain, data: QueryDict, maps: Mapping[int, Areas] | None = None) -> None:
-        self.domain, self._is_apart_asked, self.maps = domain, bool(data.get("apart")), maps or {}
+    def __init__(
+        self,
+        domain: Domain,
+        data: QueryDict,
+        maps: Mapping[int, Areas] | None = None,
+        *,
+        has_heat_map: bool = False,
+    ) -> None:
+        self.domain, self._is_apart, self.maps = domain, bool(data.get("apart")), maps or {}
         chosen = {key: value for key, value in data.items() if value}
-        super().__init__({**_defaults(domain, self.maps), **chosen}, label_suffix="")
-        columns = [(str(place), name) for place, name in enumerate(domain.shown_names)]
-        maps_of = [(str(place), _("map of %s") % domain.shown_names[place]) for place in self.maps]
-        self._offer("map", [(NOBODY, _("bars or lines")), *maps_of])
-        if not self.maps:
-            del self.fields["map"]
-        if self.on_map is None:
+        defaults = _defaults(domain, self.maps)
+        if has_heat_map and not any(key in _OF_AXES or key.startswith("where-") for key in chosen):
+            defaults["map"] = HEAT_MAP
+        super().__init__({**defaults, **chosen}, label_suffix="")
+        self._offer_kinds(has_heat_map)
+        if self.on_map is None and not self.is_heat_map:
+            columns = [(str(place), name) for place, name in enumerate(domain.shown_names)]
             self._offer_axes([columns[place] for place in _fitting(domain)])
+            self._offer_values({*self.axes(), self.panels()})
         else:
-            for name in ("along", "by", "apart", "page", "scale", "order"):
+            for name in _OF_AXES:
                 del self.fields[name]
-        self._offer_values({self.on_map} if self.on_map is not None else {*self.axes(), self.panels()})
-        self.is_asked = any(data.get(name) for name in self.fields)
+        if self.on_map is not None:
+            self._offer_values({self.on_map})
+
+    def _offer_kinds(self, has_heat_map: bool) -> None:
+        """Bars or lines, or a map; no choice where there is none."""
+        heat_map = [(HEAT_MAP, _("heat map"))] if has_heat_map else []
+        maps_of = [(str(place), _("map of %s") % self.domain.shown_names[place]) for place in self.maps]
+        self._offer("map", [*heat_map, (NOBODY, _("bars or lines")), *maps_of])
+        if not (heat_map or maps_of):
+            del self.fields["map"]
+
+    def choices(self) -> dict[str, str]:
+        """What is chosen of each field."""
+        return {name: self.value(name) for name in self.fields}
 
     def _offer_axes(self, drawable: list[tuple[str, str]]) -> None:
         """What is drawn along, side by side, and one chart after the other."""
@@ -101,7 +122,12 @@ class ChartForm(forms.Form):
     def on_map(self) -> int | None:
         """The column that is drawn as a map."""
         chosen = self.value("map")
-        return int(chosen) if chosen not in ("", NOBODY) else None
+        return int(chosen) if chosen not in ("", NOBODY, HEAT_MAP) else None
+
+    @property
+    def is_heat_map(self) -> bool:
+        """Whether the stored heat map is chosen."""
+        return self.value("map") == HEAT_MAP
 
     def _offer(self, name: str, choices: Sequence[tuple[str, object]]) -> None:
         field = self.fields[name]
@@ -126,7 +152,7 @@ class ChartForm(forms.Form):
     def panels(self) -> int | None:
         """The column whose values have charts of their own, which then makes no groups; none that runs along them."""
         apart = self.value("apart")
-        others = (self.value("along"), "" if self._is_apart_asked else self.value("by"))
+        others = (self.value("along"), "" if self._is_apart else self.value("by"))
         return int(apart) if apart not in ("", NOBODY, *others) else None
 
     def shown_axes(self) -> list[int]:
@@ -209,10 +235,10 @@ def map_figure(form: ChartForm, values: np.ndarray, summed: Callable[[Picks], Ce
     counts = _marginal(values.reshape(domain.shape)[np.ix_(*picks)], [on_map])
     margin = _margin(summed, picks, [on_map])
     attribute = domain.attributes[on_map]
-    drawn = area_figure(
+    areas = area_figure(
         form.maps[on_map], attribute.labels(), np.rint(counts), half_width=margin, column=attribute.shown_name
     )
-    return figure_json(drawn)
+    return figure_json(areas)
 
 
 def figure(
@@ -228,10 +254,10 @@ def figure(
     have in place of the estimates, save on a map.
     """
     if form.on_map is not None:
-        drawn, kept = map_figure(form, values, summed), [form.on_map]
+        shown, axes = map_figure(form, values, summed), [form.on_map]
     else:
-        drawn, kept = _counts_figure(form, values, summed, of_a_cell, adjusted), form.shown_axes()
-    return {**drawn, "title": joint(",").join([drawn["title"], *form.picked_values(kept)])}
+        shown, axes = _counts_figure(form, values, summed, of_a_cell, adjusted), form.shown_axes()
+    return {**shown, "title": joint(",").join([shown["title"], *form.picked_values(axes)])}
 
 
 def _counts_figure(
@@ -242,33 +268,33 @@ def _counts_figure(
     adjusted: np.ndarray | None,
 ) -> Json:
     domain, (_along, by), apart = form.domain, form.axes(), form.panels()
-    kept = form.shown_axes()
-    picks = form.picks(kept)
+    axes_shown = form.shown_axes()
+    picks = form.picks(axes_shown)
     picked = np.ix_(*picks)
-    table = np.rint(_marginal(values.reshape(domain.shape)[picked], kept))
+    table = np.rint(_marginal(values.reshape(domain.shape)[picked], axes_shown))
     one_page = apart is None or len(pages_of(domain.attributes[apart])) == 1
-    axes = kept if one_page else kept[:-1]
-    drawn = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
-    for axis, places in zip(axes, drawn.places, strict=True):
+    axes = axes_shown if one_page else axes_shown[:-1]
+    shown = _with_people(domain, axes, table, lambda axis: _margin(summed, picks, [axis], of_a_cell))
+    for axis, places in zip(axes, shown.places, strict=True):
         picks[axis] = places
-    groups = None if by is None else drawn.attributes[1]
-    shape = drawn.attributes[0].size, groups.size if groups else 1, -1
-    cells, other = drawn.of(table).reshape(shape), None
+    groups = None if by is None else shown.attributes[1]
+    shape = shown.attributes[0].size, groups.size if groups else 1, -1
+    cells, other = shown.of(table).reshape(shape), None
     if adjusted is not None:
-        other = drawn.of(_marginal(adjusted.reshape(domain.shape)[picked], kept)).reshape(shape)
+        other = shown.of(_marginal(adjusted.reshape(domain.shape)[picked], axes_shown)).reshape(shape)
     chosen = ChosenCounts(
-        drawn.attributes[0],
+        shown.attributes[0],
         groups,
         cells.sum(axis=2),
-        _margin(summed, picks, kept, of_a_cell),
+        _margin(summed, picks, axes_shown, of_a_cell),
         by_size=form.value("order") == "size",
-        not_drawn=drawn.caption,
+        not_shown=shown.caption,
     )
     if form.value("scale") == "share":
-        chosen = _in_shares(chosen, summed, picks, kept)
+        chosen = _in_shares(chosen, summed, picks, axes_shown)
     if apart is None:
         return figure_json(chosen_figure(chosen, None if other is None else other[:, :, 0]))
-    panels = drawn.attributes[-1] if one_page else domain.attributes[apart]
+    panels = shown.attributes[-1] if one_page else domain.attributes[apart]
     page = int(form.value("page") or 0)
     return figure_json(panels_figure(ChosenPanels(chosen, panels, cells, page, other)))
 

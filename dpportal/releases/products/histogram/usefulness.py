@@ -95,8 +95,8 @@ def _calmer(absolute: float, most: float, typical: Typical, law: NoiseLaw | None
 
     Noise in whole people soon is none at all as it becomes less than one, so the least divisor is looked for.
     """
-    wanted = useful_width(typical.answer, MARGINS[0])
-    low, high = 1.0, max(1.0, absolute / most, typical.half_width / wanted)
+    useful = useful_width(typical.answer, MARGINS[0])
+    low, high = 1.0, max(1.0, absolute / most, typical.half_width / useful)
     for _attempt in range(STEPS if law else 0):
         middle = math.sqrt(low * high)
         scaled = _scaled(law, middle)

@@ -40,11 +40,11 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
     """A section for each measured column: its table, and a chart where there are groups."""
     rows = [_rows_shown(plan, result, place) for place in range(len(plan.columns))]
     columns = [_section(plan, result, place, own) for place, own in enumerate(rows)]
-    drawn = [column["figure"] for column in columns if "figure" in column]
+    figures = [column["figure"] for column in columns if "figure" in column]
     findings = [_finding(plan, result, place, own) for place, own in enumerate(rows)]
     return {
         # What the catalogue's small picture is made of.
-        **({"figure": drawn[0]} if drawn else {}),
+        **({"figure": figures[0]} if figures else {}),
         "finding": findings,
         "cautions": list(_cautions(findings)),
         "group_names": [spoken_names(plan)[name] for name in plan.groups.shown_names],
@@ -53,7 +53,7 @@ def page(plan: MomentsPlan, result: GroupMeans) -> Json:
         "counts_rows": plan.loss.unit.counts_rows,
         "has_undeclared": has_undeclared(plan),
         "columns": columns,
-        **({"charts": MOST_CHARTS} if drawn and len(columns) > MOST_CHARTS else {}),
+        **({"charts": MOST_CHARTS} if figures and len(columns) > MOST_CHARTS else {}),
     }
 
 
@@ -90,11 +90,11 @@ def _finding(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
 
 def _cautions(findings: Sequence[Json]) -> Iterator[Json]:
     """What only may be so, by column: the first sentences say what is certain."""
-    for found in findings:
-        notes = [note for note in found["at_bounds"] if found["mean"] and note["is_possible"]]
-        if notes or found.get("passed_over"):
-            passed_over = found.get("passed_over", 0)
-            yield {"column": found["column"], "at_bounds": notes, "passed_over": passed_over}
+    for finding in findings:
+        notes = [note for note in finding["at_bounds"] if finding["mean"] and note["is_possible"]]
+        if notes or finding.get("passed_over"):
+            passed_over = finding.get("passed_over", 0)
+            yield {"column": finding["column"], "at_bounds": notes, "passed_over": passed_over}
 
 
 def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _ShownRows) -> Json:
@@ -121,9 +121,9 @@ def _section(plan: MomentsPlan, result: GroupMeans, place: int, shown_rows: _Sho
         "is_exact": not planned.column.floor_error,
     }
     if has_chart(plan, planned) and place < MOST_CHARTS:
-        drawn = _charted(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
+        charted = _charted(estimates, MOST_POINTS // min(len(plan.columns), MOST_CHARTS))
         by = " × ".join(spoken_names(plan)[name] for name in plan.groups.shown_names)
-        figure = means_figure(shown["name"], names_of(plan), drawn, decimals_of(drawn), by=by)
+        figure = means_figure(shown["name"], names_of(plan), charted, decimals_of(charted), by=by)
         shown["figure"] = figure_json(figure)
     return shown
 
@@ -142,8 +142,8 @@ def _grouped(bound: str, planned: ColumnPlan) -> str:
     """A bound of numbers with its thousands apart: 1,200."""
     if planned.column.is_date:
         return bound
-    whole = re.match(r"-?\d+", bound)
-    return f"{int(whole[0]):,}{bound[whole.end() :]}" if whole and int(whole[0]) else bound
+    integer = re.match(r"-?\d+", bound)
+    return f"{int(integer[0]):,}{bound[integer.end() :]}" if integer and int(integer[0]) else bound
 
 
 def _charted(estimates: ColumnEstimates, most: int) -> Interval:

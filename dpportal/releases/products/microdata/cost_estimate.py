@@ -71,8 +71,8 @@ def _replicated(plan: MicrodataPlan, rows: int) -> int:
 
 def _of_replicates(plan: MicrodataPlan, rows: int) -> float:
     """Seconds of fitting and writing the tables for standard errors."""
-    made = _replicated(plan, rows)
-    return replicate_seconds(plan) + _written(made) * 1e-6 * made * len(plan.domain.shape)
+    replicated = _replicated(plan, rows)
+    return replicate_seconds(plan) + _written(replicated) * 1e-6 * replicated * len(plan.domain.shape)
 
 
 def _of_sums(plan: MicrodataPlan, people: int) -> float:

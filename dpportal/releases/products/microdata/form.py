@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from dpportal.datasets.people_estimate import people_field
 from dpportal.platform.json_types import Json
-from dpportal.platform.typed_numbers import NOT_WHOLE, IntegerInput
+from dpportal.platform.typed_numbers import NOT_INTEGER, IntegerInput
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 from mechanisms.microdata.constraints import HEAVIEST, Wishes
@@ -57,7 +57,7 @@ class ColumnsForm(ChoiceForm):
         min_value=1,
         max_value=MOST_ROWS,
         widget=IntegerInput,
-        error_messages={"invalid": NOT_WHOLE},
+        error_messages={"invalid": NOT_INTEGER},
         help_text=gettext_lazy("If empty, as many as the noisy count says."),
     )
     keep = forms.IntegerField(

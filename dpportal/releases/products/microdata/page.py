@@ -84,11 +84,11 @@ def _pair_lines(pairs: pd.DataFrame, tables: list[Json], domain: Domain) -> list
             best[first, second] = place
     lines: list[Json] = []
     for first, second in zip(pairs["first"].map(shown), pairs["second"].map(shown), strict=True):
-        if (found := best.get((first, second))) is None:
+        if (best_line := best.get((first, second))) is None:
             lines.append({"columns": [first, second]})
         else:
-            table = {key: tables[found][key] for key in ("cells", "margin")}
-            lines.append({"columns": [first, second], "table": found, **table})
+            table = {key: tables[best_line][key] for key in ("cells", "margin")}
+            lines.append({"columns": [first, second], "table": best_line, **table})
     return sorted(lines, key=lambda line: "table" not in line)[:MOST_PAIRS]
 
 

@@ -74,5 +74,5 @@ def _shown(attribute: Attribute, noisy: Integers) -> tuple[Sequence[str], Intege
     if attribute.ordered:
         (width,) = widths_within([attribute.size], MOST_BARS)
         return merged_labels(attribute, width, attribute.size), merged(noisy, [width]), width
-    labels, kept = cell_names(attribute), np.sort(np.argsort(-noisy, kind="stable")[:MOST_BARS])
-    return [labels[place] for place in kept], noisy[kept], 1
+    labels, largest = cell_names(attribute), np.sort(np.argsort(-noisy, kind="stable")[:MOST_BARS])
+    return [labels[place] for place in largest], noisy[largest], 1

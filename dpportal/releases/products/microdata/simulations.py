@@ -20,6 +20,7 @@ from mechanisms.domain import Domain
 from mechanisms.microdata.features import SHARE
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.simulation import AMOUNTS, EDITION, Simulated, SimulatedShape, at, ranked, simulated
+from mechanisms.microdata.simulation_time import simulation_seconds
 from mechanisms.number_text import with_two_decimals
 
 NAME = "simulation"
@@ -83,10 +84,8 @@ def _complete(simulation: StoredQuestion, definition: Definition) -> list[Simula
 
 def _lines(question: Mapping[str, Any], claim: Claim) -> list[Json]:
     """Every method's lines, which are shown as they come, in the methods' order once all are there."""
-    shape = SimulatedShape(
-        tuple((int(size), str(kind), bool(missing)) for size, kind, missing in question["columns"])
-    )
-    loss, order = Loss.from_json(question["loss"]), [m.name for m in registry.MICRODATA]
+    shape, loss = _shape_of(question), Loss.from_json(question["loss"])
+    order = [m.name for m in registry.MICRODATA]
     methods = {m.name: m for m in registry.MICRODATA}
     lines: list[Json] = []
     for done, line in enumerate(simulated(shape, int(question["people"]), loss, methods), 1):
@@ -94,6 +93,18 @@ def _lines(question: Mapping[str, Any], claim: Claim) -> list[Json]:
         claim.write(answer=lines)
         claim.advance(done, len(methods) * len(AMOUNTS[loss.definition]))
     return sorted(lines, key=lambda line: order.index(line["method"]))
+
+
+def _shape_of(question: Mapping[str, Any]) -> SimulatedShape:
+    return SimulatedShape(
+        tuple((int(size), str(kind), bool(missing)) for size, kind, missing in question["columns"])
+    )
+
+
+def seconds(question: Mapping[str, Any]) -> float:
+    """About how long it takes a processor to answer, by the declared sizes alone."""
+    loss = Loss.from_json(question["loss"])
+    return simulation_seconds(_shape_of(question), int(question["people"]), loss, registry.MICRODATA)
 
 
 def shown(
@@ -106,6 +117,7 @@ def shown(
     if simulation is None or simulation.state == JobState.FAILED:
         return {"simulation": simulation, "simulated": []}
     amounts, lines = AMOUNTS[definition], _complete(simulation, definition)
+    lasting = {"simulation_seconds": seconds(simulation.question)} if simulation.active else {}
     here, titles = _after_choice(float(amount), keep), {m.name: m.title for m in registry.MICRODATA}
     order = [name for name, _error in ranked(lines, here) if name in titles]
     shown_lines = [
@@ -113,6 +125,7 @@ def shown(
     ]
     inside = float(amounts[0]) <= here <= float(amounts[-1])
     return {
+        **lasting,
         "simulation": simulation,
         "simulated": shown_lines,
         "simulated_at": [with_two_decimals(amount) for amount in amounts],

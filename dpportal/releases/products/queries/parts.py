@@ -16,18 +16,19 @@ from dpportal.charts.answer_lines import AnswerLines, lines_figure
 from dpportal.charts.cell_names import cell_names
 from dpportal.charts.chosen_counts import ChosenCounts, chosen_figure, may_face
 from dpportal.charts.group_traces import MAX_GROUPS
-from dpportal.charts.queries import MAX_POINTS, MAX_RANGE_CELLS, answers_figure, ranges_figure, shown_queries
+from dpportal.charts.queries import MAX_POINTS, answers_figure, shown_queries
 from dpportal.charts.reader_counts import axes_of_two, reader_figure
 from dpportal.charts.style import Figure
 from dpportal.platform.listed_names import in_a_row
 from dpportal.releases.products.queries.words import label_text, term_in_words
 from dpportal.releases.products.queries.workloads import labels_at
 from dpportal.releases.products.shared.numbers import decimals_for, number_text
-from mechanisms.arrays import Floats
+from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.query_columns import TO
-from mechanisms.matrix.workload.factor import AllRange, Explicit, Factor, Identity, Prefix, Total, Width
+from mechanisms.matrix.workload.factor import Explicit, Factor, Identity, Prefix, Total, Width
+from mechanisms.matrix.workload.range_views import range_views
 from mechanisms.matrix.workload.union import Term
 
 # Parts that a reader chooses among.
@@ -36,10 +37,10 @@ MAX_PARTS = 400
 
 @dataclass(frozen=True)
 class WorkloadPart:
-    """One term of the workload, and the places of its answers among all."""
+    """One term of the workload, or what is read of it, and the places of its answers among all."""
 
     term: Term
-    place: slice
+    place: slice | Integers
 
     @property
     def factors(self) -> dict[int, Factor]:
@@ -69,9 +70,19 @@ class PartForm(forms.Form):
 
 
 def parts_of(plan: QueryPlan) -> list[WorkloadPart]:
-    """Of the first MAX_PARTS those with several answers; where none has, those of one."""
-    every = [WorkloadPart(term, place) for term, place in islice(plan.workload.offsets(), MAX_PARTS)]
+    """Of the first MAX_PARTS those with several answers; where none has, those of one.
+
+    All ranges of a column are read as its single cells, and as running totals.
+    """
+    every = [
+        part for term, place in islice(plan.workload.offsets(), MAX_PARTS) for part in _read(term, place)
+    ]
     return [part for part in every if part.term.queries > 1] or every
+
+
+def _read(term: Term, place: slice) -> list[WorkloadPart]:
+    views = [WorkloadPart(view.term, place.start + view.places) for view in range_views(term)]
+    return views or [WorkloadPart(term, place)]
 
 
 def count_people(plan: QueryPlan) -> bool:
@@ -98,26 +109,22 @@ def called(plan: QueryPlan, part: WorkloadPart) -> str:
 def part_figure(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: Floats) -> Figure:
     """The chart of one part. answers, margins: (q,) of all queries, as they were worked out."""
     own, reach = answers[part.place], margins[part.place]
-    asked, domain = part.factors, plan.domain.for_readers
+    factors, domain = part.factors, plan.domain.for_readers
     title = called(plan, part)
-    if plan.workload.shape == plan.domain.shape and asked:
-        steps = {axis: f for axis, f in asked.items() if not isinstance(f, Identity)}
-        columns = Domain(tuple(domain.attributes[axis] for axis in asked))
-        if not steps and (len(asked) > 1 or own.size <= MAX_POINTS):
+    if plan.workload.shape == plan.domain.shape and factors:
+        steps = {axis: f for axis, f in factors.items() if not isinstance(f, Identity)}
+        columns = Domain(tuple(domain.attributes[axis] for axis in factors))
+        if not steps and (len(factors) > 1 or own.size <= MAX_POINTS):
             return _table(columns, own, reach)
-        if (lines := _lines(columns, asked, steps, own, reach)) is not None:
+        if steps and (lines := _lines(columns, factors, steps, own, reach)) is not None:
             return lines_figure(lines, title)
-        [attribute, *others], [factor, *_more] = columns.attributes, asked.values()
-        if not others and isinstance(factor, AllRange) and attribute.size <= MAX_RANGE_CELLS:
-            drawn = ranges_figure(cell_names(attribute), factor.spans(), own, reach, attribute.shown_name)
-            return Figure(drawn.json, drawn.caption, title)
     return _dots(plan, part, own, reach)
 
 
 def _table(columns: Domain, answers: Floats, margins: Floats) -> Figure:
     """As a histogram of these columns is drawn; all have the widest of the margins."""
     values, widest = np.rint(answers).astype(np.int64), int(np.ceil(margins.max()))
-    said = _("Some margins are narrower, as the table says.") if margins.min() <= widest - 1 else ""
+    sentence = _("Some margins are narrower, as the table says.") if margins.min() <= widest - 1 else ""
     axes = axes_of_two(columns) or (0, 0)
     along, by = (columns.attributes[axis] for axis in axes)
     if along is not by and may_face(along, by):
@@ -126,7 +133,7 @@ def _table(columns: Domain, answers: Floats, margins: Floats) -> Figure:
     else:
         alone = [widest] if len(columns.shape) == 1 else [None] * len(columns.shape)
         figure = reader_figure(columns, raw=values, counts=None, half_width=widest, margins=alone)
-    return Figure(figure.json, in_a_row([figure.caption, said]), figure.title)
+    return Figure(figure.json, in_a_row([figure.caption, sentence]), figure.title)
 
 
 def _lines(
@@ -174,6 +181,6 @@ def _dots(plan: QueryPlan, part: WorkloadPart, answers: Floats, margins: Floats)
     """Each answer by itself, in the order of the queries."""
     shown, alone = shown_queries(answers.size), replace(plan.workload, terms=(part.term,))
     labels = [label_text(label) for label in labels_at(alone, plan.domain.for_readers, shown.tolist())]
-    places = part.place.start + shown
-    drawn = answers_figure(labels, answers[shown], margins[shown], places, answers.size)
-    return Figure(drawn.json, drawn.caption, called(plan, part))
+    places = part.place.start + shown if isinstance(part.place, slice) else part.place[shown]
+    figure = answers_figure(labels, answers[shown], margins[shown], places, answers.size)
+    return Figure(figure.json, figure.caption, called(plan, part))

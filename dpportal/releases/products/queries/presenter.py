@@ -13,6 +13,7 @@ from dpportal.publications.verdict import Verdict, measured_verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.queries import combination, comparison, page, page_limits, tables
 from dpportal.releases.products.queries.parts import PartForm, part_figure, parts_of
+from dpportal.releases.products.queries.range_form import counted_range, range_form
 from dpportal.releases.products.shared import explorer, stored_estimates
 from dpportal.releases.products.shared.figures import figure_json
 from dpportal.releases.products.shared.presenter import Presenter
@@ -49,22 +50,24 @@ class QueriesPresenter(Presenter[QueryPlan, QueryResult]):
         return {name: part for name, part in shown.items() if name != "parts"}
 
     def chosen(self, release: Release, plan: QueryPlan, shown: Json, question: QueryDict) -> Json:
-        """The form that chooses a part of the workload, and its chart."""
-        form = PartForm(plan, question)
-        if len(form.parts) < 2 or not stored_estimates.has_estimates(release):
+        """The form that chooses a part of the workload, and its chart; and the count of a range."""
+        if not stored_estimates.has_estimates(release):
             return {}
+        form, ranges = PartForm(plan, question), counted_range(release, plan, question)
+        chosen = {**ranges, **({"chart_form": form} if len(form.parts) > 1 else {})}
         if not form.chosen:
-            return {"chart_form": form}
+            return chosen
         with stored_estimates.estimates(release) as (answers, margins):
-            drawn = part_figure(plan, form.parts[form.chosen], answers, margins)
-        return {"chart_form": form, "figure": figure_json(drawn)}
+            figure = part_figure(plan, form.parts[form.chosen], answers, margins)
+        return {**chosen, "figure": figure_json(figure)}
 
     def stored_estimates(
         self, reconstructed: ReconstructedRelease[QueryPlan, QueryResult]
     ) -> np.ndarray | None:
-        # Of one part everything is drawn already.
-        result = reconstructed.result
-        if len(parts_of(reconstructed.plan)) < 2 or result.answers.size > MAX_STORED:
+        result, plan = reconstructed.result, reconstructed.plan
+        # Of one part everything is drawn already, unless it is of ranges.
+        is_shown = len(parts_of(plan)) < 2 and range_form(plan, QueryDict()) is None
+        if is_shown or result.answers.size > MAX_STORED:
             return None
         return np.stack([result.answers, result.half_widths])
 

@@ -28,8 +28,8 @@ def expected(half_width: float, people: int, workload: Workload, unit: str) -> V
     verdict = of_answers(half_width, typical, name, unit)
     if smallest >= typical:
         return verdict
-    said = _("The smallest is %(answer)s.") % {"answer": rounded(smallest)}
-    text = f"{verdict.text} {said}"
+    sentence = _("The smallest is %(answer)s.") % {"answer": rounded(smallest)}
+    text = f"{verdict.text} {sentence}"
     if half_width <= MARGINS[1] * smallest:
         return Verdict(verdict.level, text, verdict.calmer, verdict.typical)
     calmer = max(verdict.calmer, half_width / max(useful_width(smallest, MARGINS[1]), 1e-9))

@@ -35,13 +35,13 @@ def _begun(phrase: str) -> str:
 
 def term_in_words(term: Term, columns: Sequence[str]) -> str:
     """The same of one term, such as “Running totals of age”. columns: of its axes, one empty one for uploaded cells."""
-    asked = {columns[axis]: f for axis, f in sorted(term.factors.items()) if not isinstance(f, Total)}
-    if len(asked) > 1 and all(isinstance(factor, Identity) for factor in asked.values()):
-        parts = [NotationPart("marginal", tuple(asked))]
+    factors = {columns[axis]: f for axis, f in sorted(term.factors.items()) if not isinstance(f, Total)}
+    if len(factors) > 1 and all(isinstance(factor, Identity) for factor in factors.values()):
+        parts = [NotationPart("marginal", tuple(factors))]
     else:
-        parts = [_part_of(factor, column) for column, factor in asked.items()] or [NotationPart("total")]
+        parts = [_part_of(factor, column) for column, factor in factors.items()] or [NotationPart("total")]
     return _begun(
-        _(", combined with ").join(_of_part(part, {name: name for name in asked}) for part in parts)
+        _(", combined with ").join(_of_part(part, {name: name for name in factors}) for part in parts)
     )
 
 

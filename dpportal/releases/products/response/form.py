@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from dpportal.platform.json_types import Json
-from dpportal.platform.typed_numbers import NOT_WHOLE, IntegerInput
+from dpportal.platform.typed_numbers import NOT_INTEGER, IntegerInput
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 
@@ -20,7 +20,7 @@ class ColumnForm(ChoiceForm):
         min_value=1,
         max_value=10**10,
         widget=IntegerInput,
-        error_messages={"invalid": NOT_WHOLE},
+        error_messages={"invalid": NOT_INTEGER},
         help_text=gettext_lazy("Used only to show what errors mean; it need not be exact."),
     )
 

@@ -15,6 +15,7 @@ from dpportal.releases.products.selection import verdict
 from dpportal.releases.products.selection.form import ONE_COLUMN
 from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
+from dpportal.releases.titles import spoken
 from mechanisms import registry
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile, SelectionPlan
 from mechanisms.tabular.csv_frames import write_frame
@@ -50,7 +51,13 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
     def page(self, reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
         plan = reconstructed.plan
         shortfall = registry.selection(plan.mechanism).shortfall(plan, 0.95)
-        finding = {"choice": reconstructed.result[0], "question": plan.score.question, "shortfall": shortfall}
+        finding: Json = {
+            "choice": reconstructed.result[0],
+            "question": plan.score.question,
+            "shortfall": shortfall,
+        }
+        if plan.score.kind == Quantile.kind:
+            finding["column"] = spoken(reconstructed.release.domain).shown_names[0]
         return {
             "finding": {**finding, QUESTIONS[plan.score.kind]: True},
             "choices": reconstructed.result,

@@ -56,8 +56,8 @@ def _of_ranks(share: float, column: Attribute | None, counted: str) -> str:
     text = _(
         "Finds the nearer of two values 95 %% of the time if the other is farther off by %(share)s of all %(counted)s."
     )
-    told = text % {"share": expected_text(share), "counted": counted}
-    return f"{told} {_in_its_unit(share, column, counted)}".strip()
+    sentence = text % {"share": expected_text(share), "counted": counted}
+    return f"{sentence} {_in_its_unit(share, column, counted)}".strip()
 
 
 def _in_its_unit(share: float, column: Attribute | None, counted: str) -> str:

@@ -16,7 +16,7 @@ from mechanisms.moments.column import day_of
 from mechanisms.moments.estimates import NOTHING, Interval
 
 # In a cell of several numbers, for one that is not determined: for that alone.
-NOT_TOLD = "–"
+UNREPORTED = "–"
 DAYS = gettext_lazy(" days")
 UNITS = {"share": " %", "days": DAYS, "plus-days": DAYS}
 # Of the longer side: where the shorter one is less, the number lies near one end.
@@ -205,7 +205,7 @@ def ends_text(part: CellNumber) -> str:
 def _written(part: CellNumber, value: float, rounded: Callable[[float], float] = float) -> str:
     """rounded: to a whole number of the last digit."""
     if math.isnan(value):
-        return NOT_TOLD
+        return UNREPORTED
     if part.limits and (beyond := part.limits.text(value, part.style)):
         return beyond
     if part.style == "day":
@@ -222,7 +222,7 @@ def _rounded(value: float, decimals: int, rounded: Callable[[float], float]) -> 
 
 def _with_margin(part: CellNumber) -> str:
     if not part.is_determined:
-        return NOT_TOLD
+        return UNREPORTED
     value, margin = _written(part, part.value), margin_text(part)
     return f"{value} {margin}" if margin else value
 
@@ -233,7 +233,7 @@ def margin_text(part: CellNumber) -> str:
     Empty of a value beyond a limit, which says by itself where the true one lies, and of a public number of people.
     """
     if not math.isfinite(part.half_width):
-        return NOT_TOLD
+        return UNREPORTED
     if part.is_beyond_limit or part.is_public:
         return ""
     if part.limits and part.lower == part.upper:

@@ -37,11 +37,11 @@ class ListedCheckboxes(forms.CheckboxSelectMultiple):
         self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None
     ) -> SafeString:
         own = self.build_attrs(self.attrs, attrs)
-        whole, chosen = own.pop("id", ""), set(self.format_value(value))
+        group_id, chosen = own.pop("id", ""), set(self.format_value(value))
         tag = flatatt({**own, "type": "checkbox", "name": name})
         boxes = [
-            f'<div><label for="{whole}_{place}"><input{tag} id="{whole}_{place}" value="{escape(key)}"'
+            f'<div><label for="{group_id}_{place}"><input{tag} id="{group_id}_{place}" value="{escape(key)}"'
             f"{' checked' if key in chosen else ''}> {escape(label)}</label></div>"
             for place, (key, label) in enumerate((str(key), str(label)) for key, label in self.choices)
         ]
-        return mark_safe(f'<div id="{whole}">{"".join(boxes)}</div>')  # noqa: S308 (escaped above)
+        return mark_safe(f'<div id="{group_id}">{"".join(boxes)}</div>')  # noqa: S308 (escaped above)

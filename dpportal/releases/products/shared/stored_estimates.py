@@ -5,10 +5,9 @@ Where files lie on a file server, each page of a release would fetch them anew; 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TypeVar, cast
@@ -17,14 +16,19 @@ import numpy as np
 from django.core.files.storage import default_storage
 
 from dpportal.platform import storage
+from dpportal.platform.bounded_cache import BoundedCache
 from dpportal.releases.models import Release
 
-# Numbers fetched from a file server, by the place of their file, the last that was asked for at the end: mapped, from a
-# file that has no name on the disk any more. A file is never written again with other numbers.
-MOST_COPIED_BYTES = 2**29
-_copies: OrderedDict[tuple[object, str], np.ndarray | mmap] = OrderedDict()
-_changing = threading.Lock()
 Mapped = TypeVar("Mapped", np.ndarray, mmap)
+
+
+def _size(copied: np.ndarray | mmap) -> int:
+    return len(copied) if isinstance(copied, mmap) else copied.nbytes
+
+
+# Numbers fetched from a file server, by the place of their file: mapped, from a file that has no name on the disk any
+# more. A file is never written again with other numbers.
+_copies = BoundedCache[tuple[object, str], np.ndarray | mmap](2**29, _size)
 
 
 @contextmanager
@@ -77,21 +81,14 @@ def _mapped(name: str, read: Callable[[Path], Mapped]) -> Iterator[Mapped]:
 def _copied(name: str, read: Callable[[Path], Mapped]) -> Mapped:
     """The numbers of a file on a server; fetched while nobody else is kept waiting."""
     place = getattr(default_storage, "bucket_name", None), name
-    with _changing:
-        if (known := _copies.get(place)) is not None:
-            _copies.move_to_end(place)
-            return cast(Mapped, known)  # a file is always read in the same way
+    return cast(
+        Mapped, _copies.get(place, partial(_fetched, name, read))
+    )  # a file is always read in the same way
+
+
+def _fetched(name: str, read: Callable[[Path], Mapped]) -> Mapped:
     with storage.local_path(name) as path:
-        values = read(path)
-    with _changing:
-        _copies[place] = values
-        while sum(map(_size, _copies.values())) > MOST_COPIED_BYTES:
-            _copies.popitem(last=False)
-    return values
-
-
-def _size(copied: np.ndarray | mmap) -> int:
-    return len(copied) if isinstance(copied, mmap) else copied.nbytes
+        return read(path)
 
 
 def _numbers_of(path: Path) -> np.ndarray:

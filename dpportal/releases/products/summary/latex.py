@@ -148,7 +148,7 @@ def _main_font() -> str:
 
 def escaped(text: str) -> str:
     """A text that LaTeX prints as it is; control characters, which end lines or stop it, become spaces."""
-    return _SPECIAL.sub(lambda found: _written(found[0]), text)
+    return _SPECIAL.sub(lambda match: _written(match[0]), text)
 
 
 def _written(sign: str) -> str:

@@ -30,7 +30,7 @@ from mechanisms.summary.plan import SummaryPlan
 # in the other downloads.
 MOST_CELLS, MOST_ON_PAGE, MOST_CHARTS = 10_000, 1_400, 60
 # Columns of numbers that stand beside each other on a page of 1280 pixels, and rows that it shows one below the other.
-MOST_BESIDE, MOST_BELOW = 5, 60
+MOST_SIDE_BY_SIDE, MOST_BELOW = 5, 60
 # As many as an upright sheet of A4 has room for.
 MOST_ON_PAPER = 4
 
@@ -86,7 +86,8 @@ def table_json(table: TableOne, blocks: Sequence[Json]) -> Json:
         "caption": _caption(table.plan),
         "heads": table.heads,
         # Of more the table is read in a frame, in which names of columns and rows stay.
-        "is_wide": len(table.heads) > MOST_BESIDE or sum(len(block["rows"]) for block in blocks) > MOST_BELOW,
+        "is_wide": len(table.heads) > MOST_SIDE_BY_SIDE
+        or sum(len(block["rows"]) for block in blocks) > MOST_BELOW,
         "group_name": listed(table.plan.groups.shown_names),
         "difference_name": table.difference_name,
         "hidden": table.hidden,

@@ -162,11 +162,11 @@ class _ColumnBlock:
         """The cells for what was not declared and for missing values, where they may well be nobody's."""
         if not isinstance(self.own, CategoryEstimates):
             return []
-        beside = [self.attribute.undeclared] if isinstance(self.attribute, Categorical) else []
+        undeclared = [self.attribute.undeclared] if isinstance(self.attribute, Categorical) else []
         if self.attribute.missing_cell:
-            beside.append(self.attribute.labels().index(MISSING_LABEL))
+            undeclared.append(self.attribute.labels().index(MISSING_LABEL))
         counts = self.own.counts.lower[self.table.everybody]
-        return [cell for cell in beside if cell is not None and counts[cell] <= 0]
+        return [cell for cell in undeclared if cell is not None and counts[cell] <= 0]
 
     def _statistics(self) -> Iterator[Json]:
         assert isinstance(self.own, NumberEstimates)

@@ -142,9 +142,11 @@ def _densities(plan: SummaryPlan, summary: Summary) -> Iterator[tuple[str | floa
     ]
     for attribute, own in zip(plan.columns, summary.columns, strict=True):
         if isinstance(own, NumberEstimates):
-            edges, told = own.steps.edges, own.steps.shares
+            edges, step_shares = own.steps.edges, own.steps.shares
             for row, whose in enumerate([*groups, (EVERYBODY, "")]):
-                shares = np.stack([told.estimate[row], told.lower[row], told.upper[row]], axis=1)
+                shares = np.stack(
+                    [step_shares.estimate[row], step_shares.lower[row], step_shares.upper[row]], axis=1
+                )
                 if np.isnan(shares).any() and may_be_empty(summary, whose[0], row):
                     continue
                 for step in zip(edges[:-1], edges[1:], *shares.T, strict=True):

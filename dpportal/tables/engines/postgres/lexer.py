@@ -43,13 +43,13 @@ def names_of(chain: str) -> list[str]:
 
 def _without_comments(text: str) -> str:
     """With a blank in place of each comment; one that /* begins may hold others."""
-    kept, place, begun = [], 0, 0
-    while found := QUOTED.search(text, place):
-        place = found.end()
-        if found["comment"]:
-            kept += [text[begun : found.start()], " "]
-            place = begun = _end_of_comment(text, place) if found["comment"] == "/*" else place
-    return "".join([*kept, text[begun:]])
+    parts, place, begun = [], 0, 0
+    while match := QUOTED.search(text, place):
+        place = match.end()
+        if match["comment"]:
+            parts += [text[begun : match.start()], " "]
+            place = begun = _end_of_comment(text, place) if match["comment"] == "/*" else place
+    return "".join([*parts, text[begun:]])
 
 
 def _end_of_comment(text: str, place: int) -> int:

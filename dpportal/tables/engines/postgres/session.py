@@ -375,12 +375,12 @@ NO_ENTRY = ("authentication failed", "no password supplied", "not permitted to l
 
 def _refused(words: str) -> tuple[str, str]:
     """Why no connection was made; nothing was asked yet, so the server's words hold no value of a table."""
-    if any(said in words for said in OTHER_SIGN_IN):
+    if any(phrase in words for phrase in OTHER_SIGN_IN):
         return "sign-in", _(
             "The database asks for no password, or not by SCRAM-SHA-256, so nobody can tell whether it is the right "
             "one. Its administrator has to set “scram-sha-256” for the connection's user in its pg_hba.conf."
         )
-    if any(said in words for said in NO_ENTRY):
+    if any(phrase in words for phrase in NO_ENTRY):
         return "credential", _("The database refuses the user or its password. Ask an administrator.")
     if "SSL" in words or "certificate" in words:
         return "encryption", _(

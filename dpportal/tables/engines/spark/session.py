@@ -156,9 +156,9 @@ class SparkReadSession:
         with self._settings({MEASURED: "false"}):
             plan = self._plan(statement)
             full_sizes = {leaf.relation: self._full_size(leaf.relation) for leaf in measured if leaf.rows}
-        whole = expected(measured, leaves(plan), full_sizes)
-        if is_allowed(self.connection, whole) or not selects_folders(plan):
-            return whole
+        full = expected(measured, leaves(plan), full_sizes)
+        if is_allowed(self.connection, full) or not selects_folders(plan):
+            return full
         return expected(measured, self._selected(statement, leaves(plan)), full_sizes)
 
     def _full_size(self, relation: str) -> int | None:

@@ -139,7 +139,7 @@ def test_readers_pages_fetch_the_numbers_of_a_release_once(store, curator, admin
     for query in ("", "?x=1", "explore/?pick-in-0=1", "explore/?pick-in-0=2"):
         assert visitor.get(f"{address}{query}").status_code == 200
     assert fetched == [release.measurement]
-    monkeypatch.setattr(stored_estimates, "MOST_COPIED_BYTES", 1)
+    monkeypatch.setattr(stored_estimates._copies, "most", 1)
     with stored_estimates.measured(release) as known, stored_estimates.measured(release) as again:
         assert again is known
     stored_estimates._copies.clear()

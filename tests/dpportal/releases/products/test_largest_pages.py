@@ -190,7 +190,7 @@ def test_plans_of_readers_pages_stay_as_far_as_there_is_room(dataset, monkeypatc
     assert plan.to_json() == confirmed_plan(release).to_json()
     assert reader_plans.confirmed_plan(release) is plan
     reader_plans._plans.clear()
-    monkeypatch.setattr(reader_plans, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(reader_plans._plans, "most", 10)
     assert reader_plans.confirmed_plan(release).to_json() == plan.to_json() and not reader_plans._plans
 
 

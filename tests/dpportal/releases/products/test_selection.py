@@ -83,7 +83,11 @@ class TestSelection:
         assert f"- What was asked: {asked} (age).\n" in bundle["README.md"].decode()
         assert asked in bundle["report.html"].decode()
         for text in (page_of(client, release), bundle["report.html"].decode()):
-            assert "have values between this one and the true one." in " ".join(text.split())
+            said = " ".join(text.split())
+            assert (
+                "have values between this one and the true one. How far that is in age cannot be said:"
+                in said
+            )
             before, _summary, behind = text.partition("Why one person can move the choice only a little")
             assert "changes every score" not in before and "depth" not in before and behind
 

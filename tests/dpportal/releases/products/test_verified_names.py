@@ -6,6 +6,7 @@ import pytest
 
 from dpportal.datasets import services as dataset_services
 from dpportal.datasets.models import Dataset
+from dpportal.releases import services
 from mechanisms import registry
 from mechanisms.domain import Categorical, Integer
 from mechanisms.verify.bundle import Bundle
@@ -87,3 +88,20 @@ def test_means_by_groups(curator, administrator, tmp_path, name):
     how = {"measured": ["age"], "deviation": False, "steps": {}}
     release = finished(dataset, "means", [name, "age"], "9", "bernstein-sums", **how)
     assert other_than_held(release, tmp_path) == []
+
+
+def test_long_names_of_which_a_line_has_the_first(curator, administrator, tmp_path, client):
+    names = [
+        f"How satisfied are you with the {what} of the library near you"
+        for what in ("hours", "books", "staff")
+    ]
+    values = {name: ["ab"[n % 2] for n in range(300)] for name in names}
+    domain = [Categorical(name, values=("a", "b")) for name in names]
+    dataset = building.granted(dataset_of(curator, "Survey", values, domain), administrator, "20")
+    release = finished(dataset, "histogram", names, "9", "laplace-histogram", within_bins="smooth")
+    short = f"{names[0]} and 2 more columns"
+    assert short in Bundle.read(downloaded(release, tmp_path)).content("report.html").decode()
+    assert other_than_held(release, tmp_path) == []
+    services.publish(release, curator)
+    page = client.get(release.get_absolute_url()).text
+    assert f'<span title="{", ".join(names)}">{short}</span>' in page

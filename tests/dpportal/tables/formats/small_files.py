@@ -38,7 +38,10 @@ WRITERS: Mapping[str, Callable[[pa.Table], bytes]] = {"csv": _csv, "parquet": _p
 
 
 def file_of(known: Format, table: pa.Table) -> bytes:
-    """What a file of the format holds; of one that is not above, as `written` of its own tests writes it."""
+    """What a file of the format holds; of one that is not above, as `written` of its own tests writes it.
+
+    That raises NotImplementedError for a table that the format cannot hold.
+    """
     write = WRITERS.get(known.name)
     if write is None:
         own = import_module(f"tests.dpportal.tables.formats.test_{known.name.replace('-', '_')}")

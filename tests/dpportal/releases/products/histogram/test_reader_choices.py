@@ -284,7 +284,7 @@ def test_a_column_of_very_many_cells_is_neither_along_nor_makes_groups() -> None
 
 def test_what_the_form_does_not_ask_draws_nothing_anew() -> None:
     asked = {
-        query: ChartForm(DOMAIN, QueryDict(query)).is_asked for query in ("x=1", "pick-in-0=1", "along=1")
+        query: ChartForm(DOMAIN, QueryDict(query)).has_choices for query in ("x=1", "pick-in-0=1", "along=1")
     }
     assert asked == {"x=1": False, "pick-in-0=1": False, "along=1": True}
 

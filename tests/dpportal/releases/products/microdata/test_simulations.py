@@ -17,9 +17,12 @@ from dpportal.releases.products.microdata.simulations import SIMULATIONS
 from mechanisms import registry
 from mechanisms.microdata.simulation import Simulated
 from tests.dpportal import building
+from tests.dpportal.markup import folded
 from tests.dpportal.releases.products.microdata.test_product import five_columns
 
 LONG = {"latent": "latent-classes", "tree": "tree-of-pairs", "independent": "independent-columns"}
+
+LASTS = re.compile(r"It takes about \d+ (seconds|minutes?) where nothing else is worked out\.")
 
 
 @pytest.fixture
@@ -44,11 +47,12 @@ def test_the_wizard_asks_once_and_shows_what_a_worker_finds(draft, client, monke
     page = f"/releases/{draft.pk}/method/"
     text = client.get(page).content.decode()
     assert "is being tried out" in text and 'hx-trigger="every 2s"' in text
+    assert LASTS.search(folded(text)) and "<progress" in text
     client.get(page)
     asked = SIMULATIONS.jobs().get()
     SIMULATIONS.run(asked.key)
     text = client.get(f"{page}simulation/?amount=1").content.decode()
-    assert "Simulated on made-up tables" in text and "every 2s" not in text
+    assert "Simulated on made-up tables" in text and "every 2s" not in text and not LASTS.search(folded(text))
     assert "and at ε = 1.00;" in text and "ε = 0.10<" in text
     for method in fast:
         assert method.title in text

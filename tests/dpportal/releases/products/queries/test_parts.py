@@ -66,8 +66,8 @@ def kinds(figure) -> list[str]:
         ('prefix("age")', ["scatter"] * 3),
         ('prefix("age") x identity("sex")', ["scatter"] * 6),
         ('width(3, "age")', ["scatter"] * 3),
-        ('ranges("age")', ["heatmap"]),
-        ('ranges("age") x identity("sex")', ["scatter"]),
+        ('ranges("age")', ["bar"]),
+        ('ranges("age") x identity("sex")', ["bar lying", "bar lying"]),
         ("total", ["scatter"]),
     ],
 )
@@ -93,6 +93,31 @@ def test_margins_of_one_line_may_differ_and_reach_below_zero() -> None:
     margins = np.arange(12.0) + 1
     low, high, _line = part_figure(plan, parts_of(plan)[0], np.zeros(12), margins).json["data"]
     assert (low["y"][3], high["y"][3]) == (-4, 4)
+
+
+@pytest.mark.parametrize("group", ["", ' x identity("sex")'])
+def test_of_all_ranges_the_chart_has_each_cell_and_then_the_totals_up_to_each(group: str) -> None:
+    ranges, cells, totals = (plan_of(f'{kind}("age"){group}') for kind in ("ranges", "identity", "prefix"))
+    table = np.random.default_rng(1).integers(0, 99, ranges.domain.shape)
+    answers = ranges.workload.answers(table)
+    for place, alike in enumerate((cells, totals)):
+        one, other = (
+            part_figure(plan, parts_of(plan)[at], own, np.ones(own.size)).json["data"]
+            for plan, at, own in ((ranges, place, answers), (alike, 0, alike.workload.answers(table)))
+        )
+        assert [[*each["y"]] for each in one] == [[*each["y"]] for each in other]
+        assert [[*each["x"]] for each in one] == [[*each["x"]] for each in other]
+
+
+def test_ranges_of_two_columns_or_by_many_groups_have_no_lines() -> None:
+    for text in ('ranges("age") x ranges("sex")', 'ranges("age") x identity("town")'):
+        plan = plan_of(text, AGE, Integer("sex", lower=0, upper=9), TOWN)
+        assert len(parts_of(plan)) == 1 and kinds(drawn(plan)) == ["heatmap"]
+
+
+def test_single_cells_of_a_column_longer_than_a_chart_are_dots_of_some() -> None:
+    plan = plan_of('identity("n")', Integer("n", lower=0, upper=2999))
+    assert "2,000 of 3,000 answers are drawn" in drawn(plan).caption
 
 
 def test_parts_are_called_by_the_names_that_readers_know() -> None:
