@@ -33,3 +33,19 @@ def dealt(groups: np.ndarray, shares: Floats, random: np.random.Generator) -> In
     dealt_ = np.empty(groups.size, dtype=np.int64)
     dealt_[order] = values
     return dealt_
+
+
+def recounted(values: Integers, wanted: Integers, random: np.random.Generator) -> Integers:
+    """(n,) values below c of which each stands as often as wanted, (c,) with the sum n; as few as possible change.
+
+    Of a value that stands too often, rows at random take one that does not stand often enough.
+    """
+    surplus = np.bincount(values, minlength=wanted.size) - wanted
+    shuffled = random.permutation(values.size)
+    order = shuffled[np.argsort(values[shuffled], kind="stable")]
+    first = np.concatenate([[0], np.cumsum(np.bincount(values, minlength=wanted.size))[:-1]])
+    rank = np.arange(values.size) - first[values[order]]
+    changed = order[rank < surplus[values[order]]]
+    result = values.copy()
+    result[changed] = random.permutation(np.repeat(np.arange(wanted.size), np.maximum(-surplus, 0)))
+    return result
