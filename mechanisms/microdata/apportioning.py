@@ -40,10 +40,12 @@ def recounted(values: Integers, wanted: Integers, random: np.random.Generator) -
 
     Of a value that stands too often, rows at random take one that does not stand often enough.
     """
-    surplus = np.bincount(values, minlength=wanted.size) - wanted
+    counts = np.bincount(values, minlength=wanted.size)
+    surplus, first = counts - wanted, np.cumsum(counts) - counts
     shuffled = random.permutation(values.size)
-    order = shuffled[np.argsort(values[shuffled], kind="stable")]
-    first = np.concatenate([[0], np.cumsum(np.bincount(values, minlength=wanted.size))[:-1]])
+    # Few bytes are sorted in a time that grows with the rows alone.
+    few_bytes = values[shuffled].astype(np.min_scalar_type(wanted.size))
+    order = shuffled[np.argsort(few_bytes, kind="stable")]
     rank = np.arange(values.size) - first[values[order]]
     changed = order[rank < surplus[values[order]]]
     result = values.copy()
