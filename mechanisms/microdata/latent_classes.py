@@ -343,8 +343,8 @@ def rows_of(model: Mixture, count: int, random: np.random.Generator) -> CellRows
 def _column_of(model: Mixture, column: int, classes: Integers, random: np.random.Generator) -> Integers:
     shares = model.shares[:, model.grouping.place(column)].astype(float)
     own = dealt(classes, shares, random)
-    wanted = systematic((model.weights @ shares)[None, :], np.array([classes.size]), random)[0]
-    return recounted(own, wanted, random)
+    counts = systematic((model.weights @ shares)[None, :], np.array([classes.size]), random)[0]
+    return recounted(own, counts, random)
 
 
 def _fit_seconds(plan: MicrodataPlan, people: int) -> float:
