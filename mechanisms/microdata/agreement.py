@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,6 +17,9 @@ BEYOND_NOISE = 2
 # Standard errors that the count by independence exceeds where 0 in a cell's interval cannot be chance: two values that
 # exclude each other, which classes never quite do. One standard error is enough then to prefer what was measured.
 BEYOND_CHANCE, PREFERRED = 20, 1
+# A table whose noise is expected to be wrong by less than this share of the rows is taken as it was measured: there is
+# next to nothing to win by a fit, which is the worse where noise happens to be small.
+PRECISE = 1 / 200
 # A share of the rows below which a cell can hold next to nobody.
 NEXT_TO_NOBODY = 1 / 1000
 _TINY = 1e-12
@@ -43,17 +47,24 @@ def towards(expected: Floats, target: Target, nobody: Flags) -> Floats:
     """(g_a, g_b) >= 0 with the sums of the expected table, moved to a measured one as far as its noise lets tell.
 
     nobody: (g_a, g_b) where nobody can be.
-    The share of the way is James's and Stein's; of a cell that lies further off than noise brings it, the share of its
-    own distance, if that is larger. Where next to nobody was measured, the measurement alone is taken.
+    The share of the way is James's and Stein's, or all of it where the table `is_precise`; of a cell that lies further
+    off than noise brings it, the share of its own distance, if that is larger. Where next to nobody was measured, the
+    measurement alone is taken.
     """
     distance = target.table - expected
-    shrunk = shrinkage(distance, target.variance)
+    share = 1.0 if is_precise(target, float(expected.sum())) else shrinkage(distance, target.variance)
     far = BEYOND_NOISE**2 * target.variance / np.maximum(np.square(distance), _TINY)
-    moved = expected + np.maximum(shrunk, 1 - np.minimum(1, far)) * distance
+    moved = expected + np.maximum(share, 1 - np.minimum(1, far)) * distance
     rare = next_to_nobody(expected, target) & ~nobody
     few = np.where(rare, garrote(target), 0)
     sums = (np.maximum(0, expected.sum(axis=axis) - few.sum(axis=axis)) for axis in (1, 0))
     return few + with_sums(np.where(nobody | rare, -np.inf, moved), *sums)
+
+
+def is_precise(target: Target, total: float) -> bool:
+    """Whether noise alone is expected to move a small share of the rows: half of the sum of |noise|, σ√(2/π) a cell."""
+    moved = target.table.size * math.sqrt(target.variance / (2 * math.pi))
+    return moved < PRECISE * total
 
 
 def shrinkage(distance: Floats, variance: float) -> float:

@@ -33,3 +33,22 @@ def dealt(groups: np.ndarray, shares: Floats, random: np.random.Generator) -> In
     dealt_ = np.empty(groups.size, dtype=np.int64)
     dealt_[order] = values
     return dealt_
+
+
+def recounted(values: Integers, counts: Integers, random: np.random.Generator) -> Integers:
+    """(n,) values of which each stands as often as its count says, by as few changes as possible.
+
+    values: (n,) below c. counts: (c,) >= 0 with the sum n. Of a value that stands too often, rows at random take one
+    that does not stand often enough.
+    """
+    now = np.bincount(values, minlength=counts.size)
+    surplus, first = now - counts, np.cumsum(now) - now
+    shuffled = random.permutation(values.size)
+    # Few bytes are sorted in a time that grows with the rows alone.
+    few_bytes = values[shuffled].astype(np.min_scalar_type(counts.size))
+    order = shuffled[np.argsort(few_bytes, kind="stable")]
+    rank = np.arange(values.size) - first[values[order]]
+    changed = order[rank < surplus[values[order]]]
+    result = values.copy()
+    result[changed] = random.permutation(np.repeat(np.arange(counts.size), np.maximum(-surplus, 0)))
+    return result

@@ -15,7 +15,7 @@ from mechanisms.arrays import Floats, Integers
 from mechanisms.domain import Domain
 from mechanisms.microdata import mixture
 from mechanisms.microdata.agreement import agreed
-from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.apportioning import dealt, recounted, systematic
 from mechanisms.microdata.cell_rows import CellRows, from_columns
 from mechanisms.microdata.coarsening import FEWEST, MOST, group, most_groups_of
 from mechanisms.microdata.codes import (
@@ -333,12 +333,18 @@ def _combined(one: Target, other: Target) -> Target:
 
 
 def rows_of(model: Mixture, count: int, random: np.random.Generator) -> CellRows:
-    """(count, d) groups, class by class."""
+    """(count, d) groups, class by class; columns have the model's counts, which whole numbers in classes miss."""
     sizes = systematic(model.weights[None, :].astype(float), np.array([count]), random)[0]
     classes = np.repeat(np.arange(sizes.size), sizes)
-    places = [model.grouping.place(j) for j in range(len(model.grouping.sizes))]
-    columns = (dealt(classes, model.shares[:, place].astype(float), random) for place in places)
+    columns = (_column_of(model, column, classes, random) for column in range(len(model.grouping.sizes)))
     return from_columns(columns, count, model.grouping.sizes)
+
+
+def _column_of(model: Mixture, column: int, classes: Integers, random: np.random.Generator) -> Integers:
+    shares = model.shares[:, model.grouping.place(column)].astype(float)
+    own = dealt(classes, shares, random)
+    counts = systematic((model.weights @ shares)[None, :], np.array([classes.size]), random)[0]
+    return recounted(own, counts, random)
 
 
 def _fit_seconds(plan: MicrodataPlan, people: int) -> float:

@@ -64,17 +64,22 @@ class Mixture:
         return product
 
     def with_counts(self, counts: Sequence[Floats]) -> Mixture:
-        """The same classes, their shares scaled until the columns have such counts.
+        """The nearest mixture whose columns have such counts.
 
-        counts: of each column (groups,) >= 0, up to a factor.
+        counts: of each column (groups,) >= 0, up to a factor. Classes grow and shrink with their values: where a class
+        has one value of a column, nothing else changes how many have it. Iterative proportional fitting.
         """
         shares, weights = self.shares.astype(np.float64), self.weights.astype(np.float64)
-        for column, count in enumerate(counts):
-            own = shares[:, self.grouping.place(column)]
-            for _ in range(SCALING_ROUNDS):
+        for _ in range(SCALING_ROUNDS):
+            for column, count in enumerate(counts):
+                own = shares[:, self.grouping.place(column)]
                 own *= count / count.sum() / np.maximum(weights @ own, _TINY)
-                own /= np.maximum(own.sum(axis=1, keepdims=True), _TINY)
-        return replace(self, shares=shares.astype(np.float32))
+                grown = np.maximum(own.sum(axis=1), _TINY)
+                own /= grown[:, None]
+                weights *= grown
+        return replace(
+            self, weights=(weights / weights.sum()).astype(np.float32), shares=shares.astype(np.float32)
+        )
 
 
 def fit(

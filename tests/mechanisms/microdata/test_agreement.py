@@ -25,6 +25,14 @@ def test_a_difference_that_noise_explains_moves_little():
     assert moved == pytest.approx(expected)
 
 
+def test_a_table_that_noise_hardly_moves_is_taken_as_it_was_measured():
+    """Of 18,000 rows noise of 5 a cell moves 72, .4 %: a fit that it explains could win nothing, or lose a little."""
+    expected, checkered = np.full((6, 6), 500.0), 5.0 * (-1) ** np.add.outer(np.arange(6), np.arange(6))
+    target = Target(expected + checkered, 5.0**2)
+    assert shrinkage(checkered, 5.0**2) < 0.4
+    assert towards(expected, target, np.zeros((6, 6), bool)) == pytest.approx(target.table)
+
+
 def test_a_table_of_one_or_two_directions_is_taken_as_it_was_measured():
     """James and Stein: only of three and more is any shrinkage better than none, wherever the truth is."""
     measured = EXPECTED + np.array([[10.0, -10.0], [-10.0, 10.0]])

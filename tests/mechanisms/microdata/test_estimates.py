@@ -130,6 +130,18 @@ def test_a_mixture_takes_the_counts_of_columns():
         assert odds[:, 1] / odds[:, 0] == pytest.approx(np.full(3, odds[0, 1] / odds[0, 0]), rel=1e-4)
 
 
+def test_classes_of_one_value_grow_until_columns_have_their_counts():
+    """Nobody of a class that is all of one value can take another: shares alone leave such a column as it was."""
+    shares = np.array([[1.0, 0, 0, 0.9, 0.1, 0.5, 0.5], [0, 0.5, 0.5, 0.2, 0.8, 0.3, 0.7]])
+    model = Mixture(GROUPING, np.array([0.5, 0.5]), shares)
+    counts = [np.array([60.0, 20.0, 20.0]), np.array([50.0, 50.0]), np.array([40.0, 60.0])]
+    scaled = model.with_counts(counts)
+    for column, wanted in enumerate(counts):
+        own = scaled.weights @ scaled.shares[:, GROUPING.place(column)]
+        assert own == pytest.approx(wanted / 100, abs=1e-3)
+    assert scaled.weights.sum() == pytest.approx(1)
+
+
 def test_the_gradient_of_a_fit_is_that_of_its_loss(monkeypatch):
     monkeypatch.setattr(mixture, "CLASSES", 3)
     truth = some_mixture().tables() * 100

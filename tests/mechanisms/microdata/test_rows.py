@@ -10,13 +10,15 @@ import pytest
 from mechanisms.accounting import Definition, Neighbours, PrivacyUnit
 from mechanisms.domain import Categorical, Domain
 from mechanisms.microdata import whole_rows
-from mechanisms.microdata.apportioning import dealt, systematic
+from mechanisms.microdata.apportioning import dealt, recounted, systematic
 from mechanisms.microdata.constraints import Wishes
 from mechanisms.microdata.features import ColumnChoice
+from mechanisms.microdata.latent_classes import rows_of
 from mechanisms.microdata.limits import RowCount
+from mechanisms.microdata.mixture import Mixture
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.microdata.swap_refinement import settle
-from mechanisms.microdata.tables import PairTables
+from mechanisms.microdata.tables import Grouping, PairTables
 from mechanisms.microdata.whole_rows import WholeRows
 from mechanisms.noise import Noise
 from mechanisms.protocol import Measurement, PlanError
@@ -112,6 +114,26 @@ def test_each_count_is_within_one_of_its_share():
     wanted = shares / shares.sum(axis=1, keepdims=True) * sizes[:, None]
     assert (counts.sum(axis=1) == sizes).all()
     assert np.abs(counts - wanted).max() < 1
+
+
+def test_rows_of_classes_have_the_counts_of_their_columns():
+    """Whole numbers in 400 classes leave a value off by some 6 rows of 20,000, exchanges keep that."""
+    random = np.random.default_rng(7)
+    grouping = Grouping((np.arange(3), np.arange(8)))
+    shares = np.concatenate([random.dirichlet(np.ones(size), 400) for size in grouping.sizes], axis=1)
+    model = Mixture(grouping, random.dirichlet(np.ones(400)), shares)
+    rows = rows_of(model, 20_000, random)
+    for column, size in enumerate(grouping.sizes):
+        own = 20_000 * (model.weights @ shares[:, grouping.place(column)])
+        assert np.abs(np.bincount(rows[:, column], minlength=size) - own).max() < 1
+
+
+def test_values_are_recounted_by_as_few_changes_as_possible():
+    random = np.random.default_rng(8)
+    values, wanted = np.repeat([0, 1, 3], [5, 3, 2]), np.array([2, 4, 2, 2])
+    changed = recounted(values, wanted, random)
+    assert np.bincount(changed).tolist() == wanted.tolist() and (changed != values).sum() == 3
+    assert np.array_equal(recounted(values, np.bincount(values), random), values)
 
 
 def test_settling_comes_near_to_a_table_and_keeps_the_columns():
