@@ -24,7 +24,7 @@ def require_amounts(budgets: Collection[Budget]) -> None:
     Lines and their account are read by one statement, so that nothing is spent between them.
     """
     lines = list(LINE.rows().filter(budget__in=budgets))
-    if changed := _changed(lines):
+    if changed := changed_lines(lines):
         raise ForgedRowError(f"line {changed[0].pk}")
     of_account: defaultdict[int, list[LedgerEntry]] = defaultdict(list)
     for line in lines:
@@ -67,7 +67,7 @@ def _sum(lines: Sequence[LedgerEntry]) -> tuple[Decimal, Decimal]:
     return sum((line.amount for line in lines), Decimal(0)), sum((line.delta for line in lines), Decimal(0))
 
 
-def _changed(charges: Sequence[LedgerEntry]) -> list[models.Model]:
+def changed_lines(charges: Sequence[LedgerEntry]) -> list[models.Model]:
     """Those that are not what the chain says; one that was settled has a link that says so."""
     settled = [charge for charge in charges if charge.settled_at is not None]
     unsettled = [charge.pk for charge in charges if charge.settled_at is None]

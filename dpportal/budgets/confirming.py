@@ -126,7 +126,7 @@ def reserve(
     assert draft.amount is not None
     booking = ledger.Booking(draft.pk, reason, loss.unit.total_public)
     charge = ledger.reserve(draft.dataset, draft.amount, booking, definition=loss.definition, by=by)
-    freeze(version)
+    freeze(version, ledger.BudgetRefusedError)
     requests.answer_was_read(draft.dataset, str(draft.pk), by)
     return charge
 

@@ -18,8 +18,10 @@ from dpportal.approvals import acts, services
 from dpportal.approvals.acts import Act, OutdatedError
 from dpportal.approvals.models import Approval
 from dpportal.approvals.services import ApprovalQuestion
+from dpportal.budgets.account_amounts import changed_lines
 from dpportal.budgets.amounts import plain
 from dpportal.budgets.charged_publication import ChargedPublication
+from dpportal.budgets.ledger_lines import LINE
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets.models import Dataset
 from dpportal.history import watched
@@ -74,7 +76,8 @@ def exceeds(amount: Decimal, dataset: Dataset, definition: str) -> bool:
     """Whether a spend of so much needs a second person here, whoever spent the rest. definition: of ε or ρ."""
     if not acts.is_needed(SPENDS):
         return False
-    spent = _spent_alone(dataset)
+    if (spent := _spent_alone(dataset)) is None:
+        return True
     spent[definition] = spent.get(definition, Decimal(0)) + amount
     shares = [_share(*line) for line in spent.items()]
     return None in shares or sum(filter(None, shares)) > 1
@@ -88,24 +91,27 @@ def _share(definition: str, amount: Decimal) -> Fraction | None:
     return Fraction(amount) / Fraction(most)
 
 
-def _spent_alone(dataset: Dataset) -> dict[str, Decimal]:
+def _spent_alone(dataset: Dataset) -> dict[str, Decimal] | None:
     """What was spent, or is reserved, of the same people since the last charge that a second person approved, by the
     definition of its loss.
 
     Of all datasets bound together, so that many small spends need one as a large one does; of all definitions, so that
-    a second one is no second allowance.
+    a second one is no second allowance. None if that cannot be told: a line is not what the portal wrote.
     """
     approvals = Approval.objects.filter(kind=SPENDS, state=Approval.State.APPROVED)
     approved = {approval.subject: approval for approval in approvals}
-    charges = LedgerEntry.objects.filter(kind=LedgerEntry.Kind.CHARGE, dataset__in=dataset.bound_together)
-    lines = charges.exclude(state=LedgerEntry.State.VOID).order_by("-at", "-pk")
-    values = lines.values_list("key", "budget__definition", "amount")
+    charges = LINE.rows().filter(kind=LedgerEntry.Kind.CHARGE, dataset__in=dataset.bound_together)
+    lines = list(charges.order_by("-at", "-pk"))
+    if changed_lines(lines):
+        return None
     spent: dict[str, Decimal] = {}
-    for key, definition, amount in values.iterator(chunk_size=1000):
-        approval = approved.get(str(key))
+    for line in lines:
+        approval = approved.get(str(line.key))
         if approval and watched.is_written(approval):
             break
-        spent[definition] = spent.get(definition, Decimal(0)) + amount
+        if not line.is_void:
+            definition = line.budget.definition
+            spent[definition] = spent.get(definition, Decimal(0)) + line.amount
     return spent
 
 

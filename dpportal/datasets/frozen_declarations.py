@@ -15,13 +15,21 @@ OWN = ("dataset_id", "version", "neighbours", "unit_column", "max_rows", "ignore
 OF_COLUMN = ("position", "declaration", "filled_from_data")
 
 
-def freeze(version: DomainVersion) -> None:
+def freeze(version: DomainVersion, refused: type[Exception]) -> None:
     """From now on it stays as it is in memory, which is what was reviewed, whatever its rows have by now.
 
-    In the caller's transaction, which holds the dataset's lock.
+    In the caller's transaction, which holds the dataset's lock. Raises `refused` for one that was frozen before and is
+    other than it was then, or that is not frozen any more.
     """
-    if DomainVersion.objects.filter(pk=version.pk, frozen=False).update(frozen=True):
-        imprints.note_state(DECLARATIONS, str(version.pk), _state(version))
+    try:
+        if not DomainVersion.objects.filter(pk=version.pk, frozen=False).update(frozen=True):
+            require_written(version)
+            return
+        if imprints.newest_of(DECLARATIONS, [str(version.pk)]):
+            raise ForgedRowError(f"declaration {version.pk}")
+    except ForgedRowError as fault:
+        raise refused(str(fault)) from None
+    imprints.note_state(DECLARATIONS, str(version.pk), _state(version))
 
 
 def require_written(version: DomainVersion) -> None:

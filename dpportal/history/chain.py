@@ -121,6 +121,13 @@ def repeated_place() -> int | None:
     return repeated["position"] if repeated else None
 
 
+def places(source: ChainedRows) -> models.QuerySet[Link, int | None]:
+    """The place in the chain of a row of a query around this one."""
+    return Link.objects.filter(event=source.event, line=models.OuterRef("pk")).values_list(
+        "position", flat=True
+    )
+
+
 def unlinked(source: ChainedRows) -> models.QuerySet[Any]:
     """Rows of a kind that no link names."""
     linked = Link.objects.filter(event=source.event, line=models.OuterRef("pk"))

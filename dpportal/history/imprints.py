@@ -13,15 +13,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from django.db import transaction
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from dpportal.history import chain
 from dpportal.history.canonical import CanonicalValue
-from dpportal.history.models import Imprint, Link
+from dpportal.history.models import Imprint
 from dpportal.platform.keyed import keyed_digest
 from dpportal.platform.sealed import UndecryptableValue
 
@@ -38,7 +38,6 @@ class ImprintKind:
     states: what those with these ids are now, or all; one that is gone is left out. parts: those that each thing has.
     entries: what the list of every other part has, in order, such as a file of a publication; none where there are no
     others. New entries go behind: a line of an earlier version has so many of them as one of `earlier` says.
-    begins_with_line: whether each thing has a line since it was made, so that one without stays so whatever is written.
     """
 
     name: str
@@ -46,7 +45,6 @@ class ImprintKind:
     parts: Sequence[str] = ()
     entries: Sequence[str] = ()
     earlier: Sequence[int] = ()
-    begins_with_line: bool = False
 
 
 # Of every room that has things whose state is in the chain, by name.
@@ -78,8 +76,9 @@ def note(
     """Write a line for each of these things that is not what its newest line says, in the same transaction.
 
     parts: those that were written just now, or None for all. Of the others a line says what the one before it said: who
-    writes one part makes nothing true of what somebody else changed past the portal. states: of the kind, with what was
-    written as it is in memory: a line never says of it what a trigger of somebody's made of it on its way.
+    writes one part makes nothing true of what somebody else changed past the portal, and of a thing without a line
+    nothing. states: of the kind, with what was written as it is in memory: a line never says of it what a trigger of
+    somebody's made of it on its way.
     """
     names = list(subjects)
     with transaction.atomic():
@@ -107,7 +106,7 @@ def _write(
     foreign = {line.pk for line in chain.changed(LINE, [*newest.values()])}
     for subject in subjects:
         line = newest.get(subject)
-        if (line is None and parts is not None and kind.begins_with_line) or (line and line.pk in foreign):
+        if (line is None and parts is not None) or (line and line.pk in foreign):
             continue
         before = line.digests if line else {}
         digests = digests_of(kind, subject, states.get(subject, {}), before)
@@ -142,10 +141,9 @@ def newest_lines(kind: ImprintKind, subjects: Collection[str] | None = None) -> 
     return {line.subject: line for line in _newest(kind, subjects).iterator(chunk_size=1000)}
 
 
-def _newest(kind: ImprintKind, subjects: Collection[str] | None) -> QuerySet[Imprint]:
+def _newest(kind: ImprintKind, subjects: Collection[str] | None) -> QuerySet[Any]:
     """The newest last by their places in the chain: whoever has the database can have it number rows in any order."""
-    links = Link.objects.filter(event=LINE.event, line=OuterRef("pk")).values("position")
-    lines = Imprint.objects.filter(kind=kind.name).annotate(place=Subquery(links))
+    lines = Imprint.objects.filter(kind=kind.name).annotate(place=Subquery(chain.places(LINE)))
     # On PostgreSQL a line has no place before its transaction ends.
     lines = lines.order_by(F("place").asc(nulls_last=True), "pk")
     return lines if subjects is None else lines.filter(subject__in=subjects)
@@ -196,6 +194,12 @@ def unstated(
 
 def _is_stated(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
     return bool(newest) and digests_of(kind, subject, state, newest).items() <= newest.items()
+
+
+def stated_before(kind: ImprintKind, subject: str, state: StoredState, position: int) -> bool:
+    """Whether the line that was a thing's newest at a place in the chain said this; so, too, where it had none yet."""
+    before = _newest(kind, [subject]).filter(place__lt=position).last()
+    return before is None or _is_stated(kind, subject, state, before.digests)
 
 
 def subjects_with(

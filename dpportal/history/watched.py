@@ -82,9 +82,7 @@ class Watch:
             raise ValueError(f"{model.__name__} has no {', '.join(sorted(unknown))}")
         parts = [*self.columns, *map(forgettable.part, forgettable.fields)]
         parts += [field.name for field in self.sets]
-        self.kind = ImprintKind(
-            str(model._meta.model_name), self.states, parts, begins_with_line=self.rows == EVERY
-        )
+        self.kind = ImprintKind(str(model._meta.model_name), self.states, parts)
 
     def states(
         self, subjects: Collection[str] | None, written: Mapping[str, WrittenValues] | None = None
@@ -355,7 +353,8 @@ class WatchedQuerySet(models.QuerySet[M]):
             keys = list(self.values_list("pk", flat=True))
             changed = super().update(**values)
             if changed:
-                watch.note(keys, values, {str(key): values for key in keys})
+                is_first = len(watch.parts_of(values)) == len(watch.kind.parts)
+                watch.note(keys, None if is_first else values, {str(key): values for key in keys})
         return changed
 
     update.alters_data = True  # type: ignore[attr-defined]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from django.db.models import Case, Count, F, Field, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, F, Field, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
+from dpportal.accounts.models import Role
 from dpportal.budgets import charge_journal, charge_places
+from dpportal.budgets.ledger_lines import LINE
 from dpportal.budgets.models import Budget, LedgerEntry
-from dpportal.history import checkpoints, heads, imprints, verification
+from dpportal.history import chain, checkpoints, heads, imprints, verification
 from dpportal.history.checkpoints import Checkpoint
 from dpportal.history.verification import BrokenChainError
 from dpportal.operations import (
@@ -49,6 +51,7 @@ def problems(carried: list[Checkpoint]) -> Iterator[str]:
     yield from checked(_("What the history says of other rows"), imprints.differences)
     yield from checked(_("Sealed values"), sealed_values.unopened)
     yield from checked(_("Budgets"), wrong_budgets)
+    yield from checked(_("Grants"), foreign_grants)
     yield from checked(_("Stored downloads"), stored_files.faults)
     yield from checked(_("Charges in the memory"), damaged_charges)
     yield from checked(_("Withdrawals in the memory"), withdrawn_again.contradictions)
@@ -102,6 +105,20 @@ def lost_triggers() -> Iterator[str]:
                 "The database's trigger %(name)s is gone, changed or switched off: changes that it refuses may have "
                 "been made. `manage.py migrate` makes it again."
             ) % {"name": name}
+
+
+def foreign_grants() -> Iterator[str]:
+    """Grants and reductions by somebody who, by the history, was no administrator then."""
+    lines = LINE.rows().exclude(kind=LedgerEntry.Kind.CHARGE).select_related("by")
+    for line in lines.annotate(place=Subquery(chain.places(LINE))).filter(place__isnull=False).order_by("pk"):
+        role = {"role": Role.ADMINISTRATOR.value, "is_active": True}
+        if not imprints.stated_before(imprints.kinds["user"], str(line.by_id), role, line.place):
+            yield _(
+                "%(line)s is by %(person)s, who was no administrator then: it was made past the portal."
+            ) % {
+                "line": f"line {line.pk}",
+                "person": line.by,
+            }
 
 
 def damaged_charges() -> Iterator[str]:

@@ -49,15 +49,18 @@ def sums_changing(stream: Stream, periods: Collection[int]) -> Iterator[None]:
 
 
 def _note(stream: Stream, rows: Mapping[int, list[object]]) -> None:
+    """Behind the lines that there are; the first period of a line begins it, and says nothing of any other."""
     written: dict[str, dict[str, object]] = {}
     for index, row in rows.items():
         written.setdefault(_subject(stream.pk, index), {})[f"period {index}"] = row
+    begun = set(imprints.newest_of(PERIODS, sorted(written)))
 
     def states(subjects: Collection[str]) -> Iterator[tuple[str, StoredState]]:
-        stored = dict(_states(subjects))
+        stored = dict(_states(begun & {*subjects}))
         yield from ((subject, {**stored.get(subject, {}), **written[subject]}) for subject in subjects)
 
-    imprints.note(PERIODS, sorted(written), {f"period {index}" for index in rows}, states)
+    imprints.note(PERIODS, sorted(begun), {f"period {index}" for index in rows}, states)
+    imprints.note(PERIODS, sorted(written.keys() - begun), None, states)
 
 
 def _is_stated(subject: str, part: str, row: object, line: imprints.Digests) -> bool:

@@ -164,7 +164,7 @@ def _reserved(choice: ValueChoice, plan: ValueChoicePlan) -> ValueChoice:
     booking = ledger.Booking(choice.pk, choice.stored_title, delta=delta)
     choice.plan_json = plan.to_json()
     choice.charge = ledger.reserve(dataset, amount, booking, definition=plan.loss.definition, by=by)
-    freeze(choice.domain_version)
+    freeze(choice.domain_version, ChoiceError)
     choice.save()
     require_stored(ValueChoice, choice.pk, plan.to_json(), ChoiceError)
     audit.record(by, "chose values privately", dataset, _named(choice, plan))

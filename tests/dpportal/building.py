@@ -172,7 +172,10 @@ def written_again(release: Release) -> list[Artifact]:
 def requested_values(dataset: Dataset, column: str = "colour") -> ValueChoice:
     """A private choice of a column's values at ε = 0.5 and δ = 10⁻⁷, confirmed, of a budget granted for it."""
     terms = ledger.GrantTerms(delta=Decimal("0.000001"))
-    ledger.grant(dataset, Decimal(1), definition="pure", reason="Values", by=dataset.owner, terms=terms)
+    administrator = User.objects.filter(role=Role.ADMINISTRATOR).first() or person(
+        "grants", Role.ADMINISTRATOR
+    )
+    ledger.grant(dataset, Decimal(1), definition="pure", reason="Values", by=administrator, terms=terms)
     plan = value_choices.plan_of(dataset, Decimal("0.5"), Decimal("0.0000001"))
     reviewed = value_choices.reviewed_as(dataset, column, plan)
     return value_choices.request(dataset, column, plan, reviewed=reviewed, by=dataset.owner)

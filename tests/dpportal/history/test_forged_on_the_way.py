@@ -19,16 +19,18 @@ from dpportal.budgets.confirmed import require_confirmed
 from dpportal.budgets.ledger import BudgetRefusedError
 from dpportal.budgets.models import Budget, LedgerEntry
 from dpportal.datasets import frozen_declarations
-from dpportal.datasets.models import Dataset, Right, Share
+from dpportal.datasets.models import Dataset, DomainVersion, Right, Share
 from dpportal.history import imprints, watched
 from dpportal.history.imprints import ForgedRowError
 from dpportal.history.models import Imprint
 from dpportal.jobs.claims import JobState
+from dpportal.operations import verification
 from dpportal.platform.two_people import SPENDS
 from dpportal.releases.as_confirmed import described_release
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Artifact, Release, ReleaseJob
 from dpportal.releases.products import confirmed_plan
+from dpportal.streams import tokens
 from dpportal.streams.downloads import DOWNLOADS
 from dpportal.streams.models import Period, SeriesBundle, SeriesFile, Stream
 from tests.dpportal import building
@@ -306,3 +308,61 @@ def test_an_approval_that_came_past_the_portal_is_nobodys(dataset, administrator
     with unguarded():
         models.QuerySet(Approval).bulk_create([Approval(**values, **times)])
     assert second_person.exceeds(Decimal("0.1"), dataset, "pure")
+
+
+@contextmanager
+def hidden(kind: str, subject: object) -> Iterator[None]:
+    """Inside, the history has no line of a thing: somebody gave them all another subject."""
+    lines = models.QuerySet(Imprint).filter(kind=kind, subject=str(subject))
+    keys = [line.pk for line in lines]
+    with unguarded():
+        lines.update(subject="hidden")
+    yield
+    with unguarded():
+        models.QuerySet(Imprint).filter(pk__in=keys).update(subject=str(subject))
+
+
+def test_no_first_line_is_made_of_what_the_database_has(dataset):
+    """Where the lines of a running count are hidden while something else of it is written."""
+    stream = streams.open_stream(dataset)
+    with unguarded():
+        models.QuerySet(Stream).filter(pk=stream.pk).update(summed="age")
+    with hidden("stream", stream.pk):
+        tokens.renew(stream, stream.created_by)
+    with pytest.raises(ForgedRowError):
+        watched.require_written(Stream.objects.get(pk=stream.pk))
+    assert differences_of("stream")
+
+
+def test_no_first_line_of_periods_says_what_the_database_has_of_others(dataset):
+    stream = streams.open_stream(dataset)
+    publish(stream, 1, 5)
+    with unguarded():
+        models.QuerySet(Period).update(released=[777])
+    with hidden("periods of stream", f"{stream.pk} 0"):
+        publish(stream, 2, 5)
+    assert differences_of("periods of stream")
+
+
+def test_a_declaration_is_frozen_once(ready, administrator):
+    version = ready.domain_version
+    with unguarded():
+        models.QuerySet(DomainVersion).filter(pk=version.pk).update(frozen=False, ignore_case=True)
+    again = building.complete_draft(ready.dataset)
+    with pytest.raises(BudgetRefusedError, match=WORDS):
+        building.confirm(again)
+
+
+def test_a_charge_that_is_less_for_a_second_needs_a_second_person(dataset, settings):
+    settings.TWO_PEOPLE = replace(settings.TWO_PEOPLE, acts=frozenset({SPENDS}), epsilon=Decimal("0.15"))
+    charge = building.requested_release(dataset).charge
+    with forged(charge, amount=Decimal("0.000001")):
+        assert second_person.exceeds(Decimal("0.1"), dataset, "pure")
+    assert not second_person.exceeds(Decimal("0.01"), dataset, "pure")
+
+
+def test_a_grant_by_nobody_who_might_is_named(dataset, curator):
+    assert not list(verification.foreign_grants())
+    building.granted(dataset, curator)
+    [text] = verification.foreign_grants()
+    assert "no administrator" in text
