@@ -119,13 +119,16 @@ def own_publication(request: HttpRequest, rows: QuerySet[P], publication_id: UUI
     own = rows.filter(dataset__in=open_datasets(request, Right.RELEASE))
     publication = get_object_or_404(own, pk=publication_id)
     _require_right(with_right(request, publication.dataset), Right.RELEASE)
+    if publication.requested_at is not None and not watched.is_written(publication, "dataset_id"):
+        raise Http404
     return publication
 
 
 def may_read(request: HttpRequest, publication: Publication) -> bool:
     """Whether the visitor may see what is there to publish: of a dataset open to them, or public."""
     right = with_right(request, publication.dataset).right
-    return publication.is_publishable and (publication.is_public or right > 0)
+    is_public = publication.is_public and watched.is_written(publication, "published_at", "withdrawn_at")
+    return publication.is_publishable and (is_public or right > 0)
 
 
 def shows_own(request: HttpRequest) -> bool:

@@ -18,4 +18,4 @@ def first_rows(dataset: Dataset, count: int, by: User) -> list[list[str | None]]
     if not dataset.has_rows:
         raise DatasetError(_("This dataset has no records to show."))
     audit.record(by, "viewed first rows", dataset)
-    return records.first_rows(dataset.table, count)
+    return records.first_rows(dataset, count)

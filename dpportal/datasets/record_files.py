@@ -13,6 +13,8 @@ from typing import BinaryIO, TextIO
 from django.core.files.storage import default_storage
 
 from dpportal.datasets import keys, sealing
+from dpportal.datasets.models import Dataset
+from dpportal.history import watched
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.records_guard import reading
@@ -40,6 +42,27 @@ def opened(name: str) -> Iterator[FilePath]:
             yield path
         except ChangedFileError:
             raise FileChangedFault from None
+
+
+@contextmanager
+def own_table(dataset: Dataset) -> Iterator[FilePath]:
+    """A dataset's table: none of another one's folder, whatever its row says by now. Raises as `opened` does."""
+    _require_own(dataset, "table")
+    with opened(dataset.table) as path:
+        yield path
+
+
+@contextmanager
+def own_upload(dataset: Dataset) -> Iterator[FilePath]:
+    """The same of what was uploaded."""
+    _require_own(dataset, "upload")
+    with opened(dataset.upload) as path:
+        yield path
+
+
+def _require_own(dataset: Dataset, field: str) -> None:
+    if sealing.owner_of(getattr(dataset, field)) != dataset.pk or not watched.is_written(dataset, field):
+        raise FileChangedFault
 
 
 def is_intact(name: str) -> bool:

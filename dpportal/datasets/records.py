@@ -23,6 +23,8 @@ from dpportal.datasets.record_files import (
     described,
     is_intact as is_intact,
     opened,
+    own_table,
+    own_upload,
     piece as piece,
     stored_json,
     waiting_lines as waiting_lines,
@@ -109,7 +111,7 @@ def options_of(dataset: Dataset) -> ReadOptions:
 
 def convert(dataset: Dataset, on_progress: Progress, sketch_key: bytes) -> StoredTable:
     """Read a dataset's upload into a stored Parquet table and sketch it. Raises UploadFault if it cannot be a table."""
-    with opened(dataset.upload) as source, storage.scratch_folder() as scratch:
+    with own_upload(dataset) as source, storage.scratch_folder() as scratch:
         name = storage.random_name(folder(dataset.pk), ".parquet")
         target = SealedPath(scratch / "table.parquet", keys.for_writing(dataset.pk), name)
         context = ImportContext(on_progress, sketch_key)
@@ -134,7 +136,7 @@ def look(dataset: Dataset, options: ReadOptions) -> FileLook:
     if stored := stored_json(name):
         return FileLook.from_json(stored)
     limits = replace(_limits(), seconds=LOOK_SECONDS)
-    with opened(dataset.upload) as source, storage.scratch_folder() as scratch:
+    with own_upload(dataset) as source, storage.scratch_folder() as scratch:
         seen = raw_tables.look(source, dataset.file_name, options, limits, scratch)
     for old in [n for n in storage.names_under(folder(dataset.pk)) if f"/{LOOK}" in n][: 1 - MOST_LOOKS]:
         default_storage.delete(old)
@@ -159,14 +161,14 @@ def cannot_count(dataset: Dataset, attribute: Attribute) -> str:
 def proposed_columns(dataset: Dataset, options: ReadOptions) -> tuple[Column, ...]:
     """The columns with the kinds that the first rows look like under other options."""
     _require_here(dataset)
-    rows = first_rows(dataset.table, MOST_TEXTS)
+    rows = first_rows(dataset, MOST_TEXTS)
     columns = [[row[place] for row in rows] for place in range(len(dataset.columns))]
     return proposals.proposed_columns([c["name"] for c in dataset.columns], columns, options.settled())
 
 
-def first_rows(table: str, rows: int) -> list[list[str | None]]:
+def first_rows(dataset: Dataset, rows: int) -> list[list[str | None]]:
     """The first rows as text, for the curator only."""
-    with opened(table) as path:
+    with own_table(dataset) as path:
         return raw_tables.first_rows(path, rows)
 
 
@@ -174,7 +176,7 @@ def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int
     """How many persons the first rows have by the declared rule, and how many rows these are. For the curator only."""
     _require_here(dataset)
     place = [c["name"] for c in dataset.columns].index(version.unit_column)
-    rows = first_rows(dataset.table, MOST_TEXTS)
+    rows = first_rows(dataset, MOST_TEXTS)
     options = options_of(dataset).settled()
     persons = {
         python_semantics.person_of(row[place], ignore_case=version.ignore_case, options=options)
@@ -186,7 +188,7 @@ def persons_in_first_rows(dataset: Dataset, version: DomainVersion) -> tuple[int
 def suggested_attribute(dataset: Dataset, column: str) -> Attribute:
     """A declaration taken from the data: NOT private; only after the curator vouched that it is public."""
     _require_here(dataset)
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         result = raw_tables.suggest(path, column, options_of(dataset))
     return attribute_of_range(column, result)
 
@@ -202,7 +204,7 @@ def count(
         return _count_remotely(dataset, version, within or domain, [domain.names])
     others = within.attributes if within else ()
     further = [a for a in others if a.leaves_out and a.name not in domain.names]
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         return raw_tables.count_cells(
             path, domain, options_of(dataset), persons=persons_of(version), key=key, further=further
         )
@@ -217,7 +219,7 @@ def count_tables(
     """
     if dataset.is_remote:
         return _count_remotely(dataset, version, domain, tables)
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         return raw_tables.count_tables(
             path, domain, tables, options_of(dataset), persons=persons_of(version), key=key
         )
@@ -239,7 +241,7 @@ def people_by_value(
     """How many people have each text of a column that is a value; of each person `max_rows` texts."""
     _require_here(dataset)
     options, persons = options_of(dataset), persons_of(version)
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         yield from raw_tables.people_by_value(path, column, values, options, persons=persons, key=key)
 
 
@@ -257,7 +259,7 @@ def power_sums(
 
         summed = counting.power_sums(remote_table.count_request(dataset), groups, readings, options, persons)
         return remote_table.noted(dataset, summed)
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         return raw_tables.power_sums(path, groups, readings, options, persons=persons, key=key)
 
 
@@ -302,14 +304,14 @@ def some_rows(dataset: Dataset, domain: Domain, most: int) -> np.ndarray:
     """(n, columns) cells of at most so many rows of the table, drawn at random. For what the curator alone is shown."""
     _require_here(dataset)
     assert isinstance(dataset.rows, int)
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         return raw_tables.sample_cells(path, domain, options_of(dataset), rows=dataset.rows, most=most)
 
 
 def packed_rows(dataset: Dataset, version: DomainVersion, domain: Domain, key: bytes) -> np.ndarray:
     """The rows that `count_tables` counts, given the same key, as `WholeRows` packs them, in no order."""
     _require_here(dataset)
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         return raw_tables.packed_rows(path, domain, options_of(dataset), persons=persons_of(version), key=key)
 
 
@@ -323,7 +325,7 @@ def fit(
         return counting.fit(
             remote_table.count_request(dataset), domain, options_of(dataset), persons_of(version)
         )
-    with opened(dataset.table) as path:
+    with own_table(dataset) as path:
         return raw_tables.fit_table(path, domain, options_of(dataset), persons_of(version), on_progress)
 
 
@@ -338,9 +340,8 @@ def count_upload(
 ) -> tuple[np.ndarray, TableFacts]:
     """True counts of the domain's cells in a further file of the dataset's records, (domain.size,) int64.
 
-    With them what is known of the file, for the curator. It is read as the dataset declares; nothing of the file
-    changes that. A row that cannot be read is left out, and a file without rows counts nobody. Raises UploadFault if
-    the file is no table, or lacks a column of the domain.
+    With them what is known of the file, for the curator. It is read as the dataset declares. A row that cannot be read
+    is left out, and a file without rows counts nobody. Raises UploadFault if it is no table, or lacks a column.
     """
     options = options_of(dataset).settled()
     with opened(name) as source, storage.scratch_folder() as scratch:

@@ -383,7 +383,7 @@ def test_records_are_opened_by_their_room_alone(dataset: Dataset, place: str) ->
         default_storage.open(name)
     with pytest.raises(RecordsRefusedError), storage.local_path(name):
         pass
-    assert len(records.first_rows(dataset.table, 2)) == 2
+    assert len(records.first_rows(dataset, 2)) == 2
 
 
 def test_what_is_published_is_opened_by_anybody(dataset: Dataset) -> None:
@@ -393,6 +393,6 @@ def test_what_is_published_is_opened_by_anybody(dataset: Dataset) -> None:
 
 
 def test_records_are_closed_again_once_their_room_has_read(dataset: Dataset) -> None:
-    records.first_rows(dataset.table, 1)
+    records.first_rows(dataset, 1)
     with pytest.raises(RecordsRefusedError):
         default_storage.open(dataset.table)

@@ -128,7 +128,7 @@ def test_no_canary_of_a_workbook_is_on_the_disk(desk) -> None:
     CONVERSIONS.run(dataset.pk)
     dataset.refresh_from_db()
     assert dataset.has_records
-    assert records.first_rows(dataset.table, 1) == [["red", "31", CANARY]]
+    assert records.first_rows(dataset, 1) == [["red", "31", CANARY]]
     assert_no_canary()
 
 
@@ -155,7 +155,7 @@ def test_an_altered_byte_spends_nothing_and_says_what_to_do(desk, administrator)
     whole[len(whole) // 2] ^= 1
     stored(dataset).write_bytes(whole)
     with pytest.raises(sealing_faults.FileChangedFault, match="from a backup"):
-        records.first_rows(dataset.table, 1)
+        records.first_rows(dataset, 1)
     release = building.requested_release(dataset)
     for _attempt in range(4):
         building.run_when_due(execution.RELEASES, release.pk)
@@ -169,14 +169,14 @@ def test_a_plain_file_in_place_of_a_sealed_one_is_refused(desk) -> None:
     dataset = building.uploaded(desk, CSV)
     stored(dataset).write_bytes(b"PAR1 anything PAR1")
     with pytest.raises(sealing_faults.FileChangedFault):
-        records.first_rows(dataset.table, 1)
+        records.first_rows(dataset, 1)
 
 
 @pytest.mark.slow
 def test_a_file_of_an_earlier_version_still_opens(dataset) -> None:
-    assert records.first_rows(dataset.table, 1) == [["red", "0"]]
+    assert records.first_rows(dataset, 1) == [["red", "0"]]
     sealing.keep_json(f"{records.folder(dataset.pk)}/fit-0.json", {})
-    assert records.first_rows(dataset.table, 1) == [["red", "0"]]
+    assert records.first_rows(dataset, 1) == [["red", "0"]]
 
 
 @pytest.mark.slow
@@ -189,10 +189,10 @@ def test_without_the_master_key_nothing_is_lost_and_the_page_says_what_to_do(des
         assert page.status_code == 503 and kept.current in page.content.decode()
         assert kept.current in sealing_faults.obstacle()
         with pytest.raises(sealing_faults.KeyMissingFault):
-            records.first_rows(dataset.table, 1)
+            records.first_rows(dataset, 1)
     finally:
         settings.MASTER_KEYS = kept
-    assert records.first_rows(dataset.table, 1)
+    assert records.first_rows(dataset, 1)
 
 
 @pytest.mark.slow
@@ -205,10 +205,10 @@ def test_a_new_master_key_wraps_the_same_keys(desk) -> None:
     keys.DatasetKey.objects.update(wrapped=wrapped)
     try:
         settings.MASTER_KEYS = Keyring(new, old)
-        assert records.first_rows(dataset.table, 1)
+        assert records.first_rows(dataset, 1)
         assert keys.rewrap(dataset.pk) and not keys.rewrap(dataset.pk)
         settings.MASTER_KEYS = Keyring(new)
-        assert records.first_rows(dataset.table, 1)
+        assert records.first_rows(dataset, 1)
     finally:
         settings.MASTER_KEYS = kept
 
@@ -242,15 +242,15 @@ def test_erasing_destroys_the_key_and_gives_a_receipt_that_verifies(desk, admini
 
 @pytest.mark.slow
 def test_reseal_seals_what_an_earlier_version_left_plain(dataset) -> None:
-    rows = records.first_rows(dataset.table, 3)
+    rows = records.first_rows(dataset, 3)
     done = reseal.reseal()
     assert done["files of records"] == 1
     assert stored(dataset).read_bytes().startswith(MARK)
-    assert records.first_rows(dataset.table, 3) == rows
+    assert records.first_rows(dataset, 3) == rows
     assert reseal.reseal()["files of records"] == 0
     stored(dataset).write_bytes(b"PAR1 anything PAR1")
     with pytest.raises(sealing_faults.FileChangedFault):
-        records.first_rows(dataset.table, 1)
+        records.first_rows(dataset, 1)
 
 
 @pytest.mark.slow

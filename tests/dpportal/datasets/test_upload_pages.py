@@ -131,7 +131,7 @@ def test_first_rows_stand_below_what_they_look_like(desk, curator, language, kin
 def test_the_list_takes_as_many_queries_however_long(desk, curator, django_assert_max_num_queries, datasets):
     for number in range(datasets):
         building.stored_dataset(curator, f"Table {number}")
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(20):
         assert desk.get(reverse("datasets:list")).status_code == 200
 
 

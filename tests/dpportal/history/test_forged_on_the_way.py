@@ -366,3 +366,19 @@ def test_a_grant_by_nobody_who_might_is_named(dataset, curator):
     building.granted(dataset, curator)
     [text] = verification.foreign_grants()
     assert "no administrator" in text
+
+
+def test_no_page_shows_rows_of_a_table_that_a_row_names_past_the_portal(client, dataset, other_curator):
+    """To whoever is a curator, and has the database, too."""
+    own = building.stored_dataset(other_curator)
+    client.force_login(other_curator)
+    address = f"/datasets/{own.pk}/rows/"
+    assert client.get(address).status_code == 200
+    with forged(own, table=dataset.table):
+        assert client.get(address).status_code != 200
+
+
+def test_what_was_published_past_the_portal_is_shown_to_nobody(client, ready):
+    assert client.get(ready.get_absolute_url()).status_code == 404
+    with forged(ready, published_at=timezone.now()):
+        assert client.get(ready.get_absolute_url()).status_code == 404
