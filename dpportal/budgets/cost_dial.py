@@ -153,7 +153,7 @@ def usual(
     """
     is_useful = partial(is_at_least, VerdictLevel.USEFUL)
     if saved := saved_proposal(draft, budget):
-        least = None if _was_asked_for(draft, saved) else cost_search.least_useful(saved, is_useful)
+        least = None if _is_requested(draft, saved) else cost_search.least_useful(saved, is_useful)
         return least if least and least <= CLEARLY_LESS * saved else saved
     most = most_proposed(budget)
     useful = cost_search.least_useful(most, is_useful)
@@ -163,7 +163,7 @@ def usual(
     return cost_search.least_useful(dearest, is_coarse) or most / 10
 
 
-def _was_asked_for(draft: ChargedPublication, amount: Decimal) -> bool:
+def _is_requested(draft: ChargedPublication, amount: Decimal) -> bool:
     """Whether the administrators were asked for just that, for this draft."""
     requests = draft.dataset.budget_requests.filter(amount=amount, address__contains=str(draft.pk))
     return bool(requests.exists())

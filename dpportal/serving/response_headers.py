@@ -1,4 +1,4 @@
-"""Response headers that keep every page to the portal's own scripts and styles, and out of caches."""
+"""Headers and statuses of answers: pages keep to the portal's own scripts and styles, and out of caches."""
 
 from http import HTTPStatus
 
@@ -81,4 +81,19 @@ class NoStore(Middleware):
             response.headers["Cache-Control"] = "no-store, private"
         elif response.status_code in NOT_THERE:
             response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+class FormToCorrect(Middleware):
+    """Gives browsers a form in which something has to be corrected as any page: with 200.
+
+    They note other statuses as faults in their console, and it is none that a person mistyped. Programs get 422.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        is_sent_by_browser = request.headers.get("Sec-Fetch-Mode") == "navigate"
+        if is_page and is_sent_by_browser and response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+            response.status_code = HTTPStatus.OK
         return response

@@ -114,7 +114,7 @@ def test_an_unpublished_file_that_is_asked_for_by_its_type_is_recorded(client, r
 def test_that_it_was_withdrawn_is_not_kept_by_browsers(client, public, accept):
     """It may be published again, and then readers have all of it, also those who have seen that it was gone."""
     paths = ("", "download/histogram.csv", "download/release.json", "chart/main.svg", "chart/main.json")
-    paths += ("embed/main/", "croissant.json", "cite.bibtex")
+    paths += ("embed/main/", "croissant.json", "cite.bib")
     addresses = [public.get_absolute_url() + path for path in paths]
     addresses.append(f"/api/v1/catalogue/{public.pk}")
     read = {address: client.get(address, headers={"accept": accept}) for address in addresses}
