@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "dpportal.serving.response_headers.ContentSecurityPolicy",
+    "dpportal.serving.response_headers.FormToCorrect",
     "dpportal.serving.small_ids.SmallIds",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

@@ -221,6 +221,8 @@ class ReadOnlyAdmin(OfferedFilters[M]):
     """A list to look at: nothing is added, changed or deleted by hand."""
 
     list_per_page = 50
+    # Most pages are of curators, and not there for administrators.
+    view_on_site = False
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

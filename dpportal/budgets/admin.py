@@ -40,6 +40,11 @@ class PaidAdmin(ReadOnlyAdmin[P]):
 
     date_hierarchy = "created_at"
     list_select_related = ["dataset", "charge__budget", "created_by"]
+    view_on_site = True
+
+    def get_view_on_site_url(self, obj: P | None = None) -> str | None:
+        """Of the page that everyone sees; where there is none, an administrator sees none, either."""
+        return super().get_view_on_site_url(obj) if obj is not None and obj.is_public else None
 
     @admin.display(description=_("cost"), ordering="amount")
     def cost(self, paid: P) -> str:

@@ -78,7 +78,8 @@ def initial_cost(
 ) -> tuple[Decimal, dict[str, str]]:
     """The cost with which a page begins, and its fields: the linked one, that which somebody chose, or the usual one.
 
-    What was only proposed is proposed anew. Whether the portal proposes it is a field, too: `is_as_proposed` reads it.
+    What was only proposed is proposed again, see `usual`. Whether the portal proposes it is a field, too:
+    `is_as_proposed` reads it.
     """
     chosen = linked or (None if draft.is_amount_proposed else draft.amount_of(budget))
     amount = chosen or usual()
@@ -135,18 +136,37 @@ def most_proposed(budget: Budget) -> Decimal:
     return hundredths or (left / 10).quantize(STEP, ROUND_FLOOR) or UNSPENDABLE
 
 
-def usual(budget: Budget, is_at_least: Callable[[VerdictLevel, Decimal], bool]) -> Decimal:
+def saved_proposal(draft: ChargedPublication, budget: Budget) -> Decimal | None:
+    """The cost that a draft has and nobody chose; None where it has none, or somebody chose it."""
+    return draft.amount_of(budget) if draft.is_amount_proposed else None
+
+
+def usual(
+    draft: ChargedPublication, budget: Budget, is_at_least: Callable[[VerdictLevel, Decimal], bool]
+) -> Decimal:
     """The cost that every wizard begins with: the least that is expected to be useful, within a tenth of what is left.
 
     Where nothing within that is known to be useful it is all of that. Without a budget the cost is to be asked for:
     then it is the least that is coarse, as long as it is not dear; a tenth of ε 1 where that is not enough either.
+    What a draft has stays, whatever is left: a review has shown it. Only a clearly lower cost that would do as well
+    replaces it, and nothing does once the administrators were asked for it.
     """
-    most, is_useful = most_proposed(budget), partial(is_at_least, VerdictLevel.USEFUL)
+    is_useful = partial(is_at_least, VerdictLevel.USEFUL)
+    if saved := saved_proposal(draft, budget):
+        least = None if _is_requested(draft, saved) else cost_search.least_useful(saved, is_useful)
+        return least if least and least <= CLEARLY_LESS * saved else saved
+    most = most_proposed(budget)
     useful = cost_search.least_useful(most, is_useful)
     if budget.is_granted or useful:
         return useful or most
     dearest, is_coarse = DEAREST[Definition(budget.definition)], partial(is_at_least, VerdictLevel.COARSE)
     return cost_search.least_useful(dearest, is_coarse) or most / 10
+
+
+def _is_requested(draft: ChargedPublication, amount: Decimal) -> bool:
+    """Whether the administrators were asked for just that, for this draft."""
+    requests = draft.dataset.budget_requests.filter(amount=amount, address__contains=str(draft.pk))
+    return bool(requests.exists())
 
 
 def worth(verdict: Verdict | None, amount: Decimal, definition: Definition, least: Decimal | None) -> str:

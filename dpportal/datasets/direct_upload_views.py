@@ -29,13 +29,13 @@ def begin(request: HttpRequest) -> HttpResponseBase:
         raise Http404
     form = DirectUploadForm(request.POST)
     if not form.is_valid():
-        return JsonResponse({"errors": form.errors}, status=400)
+        return JsonResponse({"errors": form.errors})
     name, size = form.cleaned_data["file_name"], form.cleaned_data["size"]
     try:
         draft, options = form.save(commit=False), form.options().to_json()
         upload = direct_upload.begin(draft, name, size, options, current_user(request))
     except DatasetError as refused:
-        return JsonResponse({"errors": {"file": [str(refused)]}}, status=400)
+        return JsonResponse({"errors": {"file": [str(refused)]}})
     answer = {
         "address": reverse("datasets:direct_part", args=[upload.pk]),
         "bytes": direct_upload.part_bytes(upload),
@@ -82,7 +82,7 @@ def finish(request: HttpRequest, upload: DirectUpload) -> HttpResponseBase:
     try:
         dataset = direct_upload.finish(upload)
     except DatasetError as refused:
-        return JsonResponse({"errors": {"file": [str(refused)]}}, status=409)
+        return JsonResponse({"errors": {"file": [str(refused)]}})
     return JsonResponse({"location": reverse("datasets:home", args=[dataset.pk])}, status=201)
 
 

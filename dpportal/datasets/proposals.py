@@ -11,6 +11,7 @@ from dataclasses import replace
 from dpportal.datasets import chinese_names
 from dpportal.datasets.truths import is_unread
 from dpportal.platform.json_types import Json
+from dpportal.tables.formats.frame import BETWEEN
 from dpportal.tables.meaning.identifiers import named_like_identifier
 from mechanisms.domain import Attribute, Boolean, Categorical, Integer, Real
 
@@ -241,8 +242,8 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
 
     truths: how the table writes no and yes, if that is known.
     """
-    words = _words(name)
-    if _asks_yes_or_no(name, words):
+    own, words = own_part(name), _words(name)
+    if _asks_yes_or_no(own, words):
         return Boolean(name, True, closed=True, values=truths)
     if words and words[0] in chinese_names.QUESTIONS:
         # Its answers, 否 and 是, are texts that no table is read by as no and yes.
@@ -251,6 +252,11 @@ def proposed(name: str, truths: tuple[str, ...] = ()) -> Attribute | None:
     born = [BORN] if any(pair <= set(words) for pair in _YEARS_OF_BIRTH) else []
     matches = [_BOUNDS[word] for word in words if word in _BOUNDS] or born
     return replace(matches[-1], name=name) if matches else None
+
+
+def own_part(name: str) -> str:
+    """Of a name that was joined of several header lines, what stands in the last: the first are of a group."""
+    return name.rpartition(BETWEEN)[2] or name
 
 
 def is_contradicted(name: str, look: Json) -> bool:
@@ -265,7 +271,9 @@ def is_contradicted(name: str, look: Json) -> bool:
         return bool(proposed_kind(name))
     if isinstance(attribute, Boolean | Categorical):
         return seen and kind in ("integer", "real") and not look.get("truths")
-    return attribute is not None and kind in ("text", "date", "boolean")
+    if attribute is None:
+        return proposed_kind(name) in ("integer", "real") and kind in ("date", "boolean")
+    return kind in ("text", "date", "boolean")
 
 
 def lacks_words(name: str, look: Json) -> bool:
@@ -297,8 +305,9 @@ def proposed_step(name: str) -> str:
 
 
 def _words(name: str) -> list[str]:
-    """Of what stands outside brackets, or of all where they hold no more than that."""
-    for text in (_BRACKETS.sub(" ", name), name):
+    """Of a column's own part, outside brackets, or all of it where they hold no more than that."""
+    own = own_part(name)
+    for text in (_BRACKETS.sub(" ", own), own):
         one_case = text.lower() if text.isupper() else text
         if words := [word.lower() for word in _WORDS.findall(one_case)] + chinese_names.words(text):
             return words

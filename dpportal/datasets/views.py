@@ -85,7 +85,10 @@ def listing(request: HttpRequest) -> HttpResponse:
 @takes_files()
 @require_http_methods(["GET", "POST"])
 def upload(request: HttpRequest) -> HttpResponseBase:
-    """The upload form. A script that asks for JSON is told where to go on, or the errors of each field."""
+    """The upload form. A script that asks for JSON is told where to go on, or the errors of each field.
+
+    These with 200, as to the page's script any sentence is an answer: browsers note other statuses as faults.
+    """
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST":
         if refusal := upload_refusal(request):
@@ -102,7 +105,7 @@ def upload(request: HttpRequest) -> HttpResponseBase:
             else:
                 return _uploaded(request, dataset)
     if form.errors and _wants_json(request):
-        return JsonResponse({"errors": form.errors}, status=400)
+        return JsonResponse({"errors": form.errors})
     context = {
         "form": form,
         "nav_section": "datasets",

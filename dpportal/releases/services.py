@@ -21,7 +21,7 @@ from dpportal.datasets import services as datasets
 from dpportal.datasets.models import Dataset, DomainVersion
 from dpportal.history import watched
 from dpportal.jobs.claims import JobState, reset_fields
-from dpportal.jobs.clock import database_now
+from dpportal.jobs.clock import database_now, db_ago
 from dpportal.jobs.memoised import QuestionKind, StoredQuestion
 from dpportal.platform.json_types import Json
 from dpportal.publications import publishing
@@ -33,6 +33,9 @@ from dpportal.releases.products import ReleasePlan, planner_of
 from dpportal.releases.products.microdata.simulations import SIMULATIONS
 from dpportal.releases.products.queries.strategies import STRATEGIES
 from dpportal.releases.tasks import rewrite_files
+
+# Of an empty draft, until no page is taken to have it open.
+LYING_SECONDS = 24 * 3600.0
 
 
 class ReleaseError(Exception):
@@ -47,12 +50,19 @@ def why_not_started(dataset: Dataset) -> str:
 
 
 def start_draft(dataset: Dataset, by: User) -> Release:
-    """An empty draft, saved, so that it has an address from the first step on; one that lies there is taken."""
+    """An empty draft, saved, so that it has an address from the first step on.
+
+    One that nobody touched since yesterday is taken; another may be open on a page whose choices are not sent yet.
+    """
     people = dataset.releases.estimated_people()
-    if untouched := Release.objects.untouched().filter(dataset=dataset, created_by=by).first():
-        untouched.people = untouched.people or people
-        return untouched
-    return Release.objects.create(dataset=dataset, created_by=by, people=people)
+    own = Release.objects.untouched().filter(dataset=dataset, created_by=by)
+    lying = own.filter(changed_at__lt=db_ago(LYING_SECONDS))
+    draft = lying.first()
+    if draft is None or not lying.filter(pk=draft.pk).update(people=draft.people or people, changed_at=Now()):
+        return Release.objects.create(dataset=dataset, created_by=by, people=people)
+    lying.delete()
+    draft.refresh_from_db()
+    return draft
 
 
 def reviewed_as(version: DomainVersion, plan: ReleasePlan) -> str:

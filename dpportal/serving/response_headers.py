@@ -1,4 +1,6 @@
-"""Response headers that keep every page to the portal's own scripts and styles, and out of caches."""
+"""Headers and statuses of answers: pages keep to the portal's own scripts and styles, and out of caches."""
+
+from http import HTTPStatus
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +16,7 @@ PLOTLY_ATTRIBUTES = (
     "'sha256-AR/cKIZjWPcPmBUPDA6oti9XBiTbJvz0Cro2J1VzzS8='",
     "'sha256-wkY2X5hecQzbhnFCqvTpwrUJ1f4X8LH5WFjYUzv1wmU='",
 )
+NOT_THERE = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 NO_FRAME = "frame-ancestors 'none'"
 POLICY = "; ".join(
     (
@@ -66,10 +69,31 @@ class ContentSecurityPolicy(Middleware):
 
 
 class NoStore(Middleware):
-    """Has nothing of what a signed-in person sees kept on the way or in the browser: pages, previews, downloads."""
+    """Has nothing of what a signed-in person sees kept on the way or in the browser: pages, previews, downloads.
+
+    Of what everyone sees, nothing keeps that it is not there: browsers take that for final unless they are told
+    otherwise, and what was withdrawn may be published again.
+    """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if request.user.is_authenticated:
             response.headers["Cache-Control"] = "no-store, private"
+        elif response.status_code in NOT_THERE:
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+class FormToCorrect(Middleware):
+    """Gives browsers a form in which something has to be corrected as any page: with 200.
+
+    They note other statuses as faults in their console, and it is none that a person mistyped. Programs get 422.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        is_sent_by_browser = request.headers.get("Sec-Fetch-Mode") == "navigate"
+        if is_page and is_sent_by_browser and response.status_code == HTTPStatus.UNPROCESSABLE_ENTITY:
+            response.status_code = HTTPStatus.OK
         return response

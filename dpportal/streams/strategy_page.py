@@ -166,14 +166,15 @@ def turned(stream: Stream, turn: dict[str, str]) -> Json:
 
 
 def usual_amount(stream: Stream) -> Decimal:
-    """The cost that a draft begins with, by the strategy that is best at a tenth of what is left."""
+    """The cost that a draft begins with, by the strategy that is best at the one it has, or at a tenth of the rest."""
     budget = drafts.budget_of(stream)
+    amount = cost_dial.saved_proposal(stream, budget) or cost_dial.most_proposed(budget)
     try:
-        offered = drafts.offers(stream, cost_dial.most_proposed(budget), only=stream.mechanism)
+        offered = drafts.offers(stream, amount, only=stream.mechanism)
         mechanism = _offer(offered, stream.mechanism).mechanism.name
     except StreamDraftError:
         mechanism = ""
-    return cost_dial.usual(budget, partial(_is_at_least, stream, mechanism))
+    return cost_dial.usual(stream, budget, partial(_is_at_least, stream, mechanism))
 
 
 def worth_of(stream: Stream, mechanism: str, amount: Decimal) -> str:

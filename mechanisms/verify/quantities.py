@@ -14,7 +14,7 @@ import pandas as pd
 
 from mechanisms import registry
 from mechanisms.accounting import Loss
-from mechanisms.domain import Domain
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Domain
 from mechanisms.selection import SelectionPlan
 from mechanisms.verify import chart_answers, series
 from mechanisms.verify.bundle import MARGINS, Bundle
@@ -214,6 +214,13 @@ def _above_bound(own: Quantities) -> list[float]:
     )
 
 
+def _declared_values(own: Quantities) -> list[float]:
+    """Of a choice: its candidates without those for other and missing values. “Other” may be declared, too."""
+    labels = own.plan["score"]["candidates"]
+    without_missing = len(labels) - (labels[-1] == MISSING_LABEL)
+    return [float(without_missing - is_added) for is_added in {False, OTHER_LABEL in labels}]
+
+
 def _shortfall(own: Quantities) -> list[float]:
     """By fewer people than these a private choice trails the best candidate, with 95 % probability."""
     plan = SelectionPlan.from_json(own.plan)
@@ -313,6 +320,7 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "components": lambda own: range(1, len(own.of("variances")) + 1),
     "grid": lambda own: [] if own.derived.components is None else [own.derived.components.cells],
     "candidates": lambda own: [float(len(own.plan["score"]["candidates"]))],
+    "declared values": _declared_values,
     "shortfall": _shortfall,
     "periods": lambda own: [float(own.release["periods"])],
     "widest answers": _widest_of_answers,

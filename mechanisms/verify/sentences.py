@@ -157,9 +157,11 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     # Choices.
     ("was chosen, of # candidates", "candidates"),
     ("common value, of # candidates", "candidates"),
+    ("common value, of # declared value", "declared values"),
     ("best option, of # candidates", "candidates"),
     ("fewest conflicts, of # candidates", "candidates"),
     ("among # declared candidates", "candidates"),
+    ("among # declared value", "declared values"),
     ("is fewer than # people behind", "shortfall"),
     ("off by fewer than # ranks", "shortfall"),  # as earlier bundles say
     ("fewer than # people have values between", "shortfall"),

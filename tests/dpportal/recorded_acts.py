@@ -18,10 +18,10 @@ CHANGING = {"POST", "PUT", "PATCH", "DELETE"}
 STATEMENT = re.compile(r'\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM) "?(\w+)"?', re.IGNORECASE)
 LINES = {"accounts_auditentry", "budgets_ledgerentry"}
 # What is written beside an act: sessions, counters, questions to workers (who looks at an answer is recorded), mail,
-# and the history itself.
+# keys (which a refused upload leaves until the sweep), and the history itself.
 BESIDE = re.compile(
     r"django_|axes_|history_|jobs_|accounts_(personsession|outgoingmail|mailhint|resetrequest|failedsignin)"
-    r"|datasets_fit$|api_(apitoken|answeredrequest)$|streams_token$|catalogue_|notices_delivery|accounts_user$"
+    r"|datasets_(fit|datasetkey)$|api_(apitoken|answeredrequest)$|streams_token$|catalogue_|notices_delivery|accounts_user$"
 )
 UNRECORDED: dict[str, set[str]] = {
     "a draft: nothing of it is charged or shown until it is confirmed, which is recorded": {

@@ -47,15 +47,19 @@ def turned(draft: Release, position: dict[str, str]) -> Json:
 
 
 def usual_amount(draft: Release) -> Decimal:
-    """The cost that a draft begins with, by the method that is best at a tenth of what is left; or all of that."""
+    """The cost that a draft begins with, by the method that is best at the one it has, or at a tenth of what is left.
+
+    All of that tenth where no error can be said of all that is released.
+    """
     budget = drafts.budget_of(draft)
+    amount = cost_dial.saved_proposal(draft, budget) or cost_dial.most_proposed(budget)
     if planner_of(draft).error_label(draft).is_of_part:
-        return cost_dial.most_proposed(budget)
+        return amount
     try:
-        mechanism = _plan(draft, draft.mechanism, cost_dial.most_proposed(budget)).mechanism
+        mechanism = _plan(draft, draft.mechanism, amount).mechanism
     except ValidationError:
         mechanism = ""
-    return cost_dial.usual(budget, partial(_is_at_least, draft, mechanism))
+    return cost_dial.usual(draft, budget, partial(_is_at_least, draft, mechanism))
 
 
 def worth_of(draft: Release, plan: ReleasePlan, amount: Decimal) -> str:

@@ -7,8 +7,11 @@ from html import unescape
 
 from django.contrib import admin
 from django.urls import reverse
+from django.utils import timezone
 
+from dpportal.releases.models import Release, ReleaseJob
 from mechanisms import registry
+from tests.dpportal import building
 from tests.dpportal.streams import building as stream_building
 
 # Names of the code, and “By …” of a filter before a verb.
@@ -52,3 +55,16 @@ def test_what_an_amount_means_is_asked_without_a_fault_while_it_is_typed(
         for choice in ("", "1"):
             sent = {"choice": choice, "amount": text, "delta": ""}
             assert client.get(reverse("grant_meaning", args=[dataset.pk]), sent).status_code == 200
+
+
+def test_view_on_site_leads_to_public_pages_alone(client, administrator, dataset):
+    """A draft's page is there for nobody, and a job's for its curator."""
+    draft, public = building.complete_draft(dataset), building.complete_draft(dataset)
+    Release.objects.filter(pk=public.pk).update(published_at=timezone.now())
+    job = ReleaseJob.objects.create(release=public)
+    client.force_login(administrator)
+    pages = {
+        row: client.get(reverse(f"admin:releases_{row._meta.model_name}_change", args=[row.pk])).text
+        for row in (draft, public, job)
+    }
+    assert [row for row, page in pages.items() if "/admin/r/" in page or "View on site" in page] == [public]

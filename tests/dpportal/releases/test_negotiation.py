@@ -108,3 +108,26 @@ def test_an_unpublished_file_that_is_asked_for_by_its_type_is_recorded(client, r
     client.force_login(ready.created_by)
     asked(client, ready, "text/csv")
     assert AuditEntry.objects.filter(action="downloaded unpublished").count() == 1
+
+
+@pytest.mark.parametrize("accept", ["*/*", BROWSER])
+def test_that_it_was_withdrawn_is_not_kept_by_browsers(client, public, accept):
+    """It may be published again, and then readers have all of it, also those who have seen that it was gone."""
+    paths = ("", "download/histogram.csv", "download/release.json", "chart/main.svg", "chart/main.json")
+    paths += ("embed/main/", "croissant.json", "cite.bib")
+    addresses = [public.get_absolute_url() + path for path in paths]
+    addresses.append(f"/api/v1/catalogue/{public.pk}")
+    read = {address: client.get(address, headers={"accept": accept}) for address in addresses}
+    assert {answer.status_code for answer in read.values()} == {200}
+    services.withdraw(public, public.created_by, "A mistake.")
+    for address, before in read.items():
+        known = {"if-none-match": before["ETag"]} if "ETag" in before else {}
+        gone = client.get(address, headers={"accept": accept, **known})
+        assert (gone.status_code, gone["Cache-Control"]) == (410, "no-store"), address
+    public.refresh_from_db()
+    services.publish(public, public.created_by)
+    for address in addresses:
+        assert client.get(address, headers={"accept": accept}).status_code == 200, address
+        assert client.get(address, headers={"accept": accept, "if-none-match": '"gone"'}).status_code == 200
+    nowhere = client.get("/releases/7e8ec915-ee41-4b31-afe1-ad83db2ac252/")
+    assert (nowhere.status_code, nowhere["Cache-Control"]) == (404, "no-store")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
@@ -156,13 +158,33 @@ def test_nobody_renames_what_is_not_theirs(client, other_curator, ready):
     assert client.post(reverse("releases:rename", args=[ready.pk]), {"title": "Mine"}).status_code == 404
 
 
-def test_an_untouched_draft_is_taken_again_and_listed_nowhere(desk, dataset):
-    first = desk.post(reverse("releases:start", args=[dataset.pk]))
-    second = desk.post(reverse("releases:start", args=[dataset.pk]))
-    assert first.url == second.url
-    assert Release.objects.count() == 1
+def test_a_draft_that_nobody_touched_since_yesterday_is_taken_and_empty_ones_are_listed_nowhere(
+    desk, dataset
+):
+    begin, drafts = reverse("releases:start", args=[dataset.pk]), Release.objects
+    address = desk.post(begin).url
+    desk.post(begin)
+    yesterday = timezone.now() - timedelta(hours=25)
+    drafts.filter(changed_at__lt=timezone.now()).update(changed_at=yesterday)
+    again = desk.post(begin).url
+    assert drafts.count() == 1 and str(drafts.get().pk) in again
+    assert desk.post(begin).url not in (address, again) and drafts.count() == 2
     for page in ("/releases/", reverse("datasets:home", args=[dataset.pk])):
-        assert str(Release.objects.get().pk) not in desk.get(page).content.decode()
+        shown = desk.get(page).content.decode()
+        assert not any(str(draft.pk) in shown for draft in drafts.all())
+
+
+def test_another_page_does_not_take_a_draft_that_is_open(desk, dataset):
+    """Its columns were chosen on a page that was opened before the other page began."""
+    begin = reverse("releases:start", args=[dataset.pk])
+    opened = desk.post(begin).url
+    columns = desk.post(opened, {"title": "", "product": "histogram"}).url
+    other = desk.post(begin).url
+    assert other != opened
+    assert desk.post(columns, {"columns": ["colour"], "people": "300"}).status_code == 302
+    assert desk.post(other, {"title": "", "product": "queries"}).status_code == 302
+    draft = Release.objects.get(product="histogram")
+    assert draft.columns == ["colour"] and Release.objects.count() == 2
 
 
 def test_a_draft_in_which_something_was_chosen_stays(desk, dataset):

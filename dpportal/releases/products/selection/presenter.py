@@ -17,6 +17,7 @@ from dpportal.releases.products.shared.presenter import Presenter
 from dpportal.releases.products.shared.values import ReconstructedRelease
 from dpportal.releases.titles import spoken
 from mechanisms import registry
+from mechanisms.domain import MISSING_LABEL, OTHER_LABEL, Categorical
 from mechanisms.selection import BestOption, FewestConflicts, MostCommonValue, Quantile, SelectionPlan
 from mechanisms.tabular.csv_frames import write_frame
 from mechanisms.tabular.label_columns import LabelColumn, label_columns
@@ -63,6 +64,7 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
             "choices": reconstructed.result,
             "candidates": list(plan.candidates[:MAX_SHOWN]),
             "candidate_count": len(plan.candidates),
+            **_undeclared(reconstructed),
             "proof": plan.score.proof,
             "resolved": [list(pair) for pair in plan.resolved],
         }
@@ -102,6 +104,16 @@ class SelectionPresenter(Presenter[SelectionPlan, list[str]]):
         read = reconstructed.release.domain.attributes
         columns = [{"column": each.name, "title": each.shown_name} for each in read]
         return {"choice": reconstructed.result, "points_per_row": points, "columns": columns}
+
+
+def _undeclared(reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> Json:
+    """Of the most common value: how many candidates are declared values, and the others' names; else nothing."""
+    if reconstructed.plan.score.kind != MostCommonValue.kind:
+        return {}
+    (column,) = reconstructed.release.domain.attributes
+    has_other = isinstance(column, Categorical) and column.undeclared is not None
+    others = [OTHER_LABEL] * has_other + [MISSING_LABEL] * column.missing_cell
+    return {"declared_values": column.size - len(others), "others": others}
 
 
 def _names_in_files(reconstructed: ReconstructedRelease[SelectionPlan, list[str]]) -> list[LabelColumn]:

@@ -64,8 +64,8 @@ class TestSelection:
         services.publish(release, rich.owner)
         (chosen,) = json.loads(files(release)["release.json"])["choice"]
         expected = (
-            f"{chosen} was chosen as the most common value, of 4 candidates. Noise decides between close candidates: "
-            "with 95 % probability or more, this one is fewer than 4 people behind the true best."
+            f"{chosen} was chosen as the most common value, of 3 declared values and Other. Noise decides between "
+            "close candidates: with 95 % probability or more, this one is fewer than 4 people behind the true best."
         )
         for page in (page_of(client, release), files(release)["report.html"].decode()):
             text = " ".join(re.sub("<[^>]*>", "", page).split())

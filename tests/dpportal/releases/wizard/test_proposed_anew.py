@@ -78,7 +78,11 @@ def test_a_proposal_that_was_kept_is_made_anew_and_a_choice_stays(desk, draft):
     draft.refresh_from_db()
     assert draft.amount == TENTH and draft.is_amount_proposed
     work_out(draft)
-    assert of_the_page(desk.get(method))["amount"] == str(usual_amount(draft))
+    # Hardly less is no other proposal than the one that the review has shown; clearly less is.
+    assert of_the_page(desk.get(method))["amount"] == str(TENTH)
+    draft.people = 2 * draft.people
+    draft.save()
+    assert of_the_page(desk.get(method))["amount"] == str(usual_amount(draft)) < "0.09"
     desk.post(method, {**of_the_page(desk.get(method)), "amount": "0.2"})
     shown = of_the_page(desk.get(method))
     assert (shown["amount"], shown["proposed"]) == ("0.20", "")

@@ -13,6 +13,7 @@ from dpportal.releases.models import Release
 from dpportal.releases.products import PRODUCTS
 from mechanisms import registry
 from mechanisms.accounting import Definition
+from tests.dpportal import building
 
 
 @pytest.fixture
@@ -124,3 +125,20 @@ def test_another_curators_draft_is_404(client, other_curator, draft):
     client.force_login(other_curator)
     for step in ("product", "columns", "method", "review"):
         assert client.get(address(draft, step)).status_code == 404, step
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "abc", "NaN", "1e9"])
+def test_a_mistyped_cost_is_no_fault_in_a_browsers_console(desk, dataset, amount):
+    """A browser that goes to the page gets the form as any page; a program is told by the status, too."""
+    draft = building.complete_draft(dataset)
+    sent = {"mechanism": "laplace-histogram", "amount": amount, "purpose": "cells"}
+    address = reverse("releases:method", args=[draft.pk])
+    shown = desk.post(address, sent, headers={"Sec-Fetch-Mode": "navigate"})
+    assert shown.status_code == 200 and shown.context["form"].errors["amount"]
+    assert f'value="{amount}"' in shown.text
+    assert desk.post(address, sent).status_code == 422
+
+
+def test_a_program_that_acts_as_a_browser_is_told_by_the_status_of_the_api(desk):
+    answer = desk.post("/api/v1/datasets", {}, "application/json", headers={"Sec-Fetch-Mode": "navigate"})
+    assert answer.status_code >= 400
