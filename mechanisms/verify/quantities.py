@@ -242,6 +242,11 @@ def _times_measured(own: Quantities) -> list[float]:
     return [] if times is None else [max(1.0, float(times.max(initial=0.0)))]
 
 
+def _levels(own: Quantities, name: str) -> list[float]:
+    """How many measured pairs are of a level, by the noise of their tables."""
+    return [] if own.derived.levels is None else [float(getattr(own.derived.levels, name))]
+
+
 def _newest(own: Quantities, name: str) -> list[float]:
     """Of the last period of a running count."""
     place = ("count", "added", "margin", "added margin").index(name)
@@ -317,6 +322,9 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "periods": lambda own: [float(own.release["periods"])],
     "widest answers": _widest_of_answers,
     "all together": _all_together,
+    "good pairs": lambda own: _levels(own, "good"),
+    "rough pairs": lambda own: _levels(own, "rough"),
+    "noisy pairs": lambda own: _levels(own, "noisy"),
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
     "cells": lambda own: [float(len(own.tables["cells"])), *own.derived.factors.cells],
