@@ -224,6 +224,11 @@ def _date(own: Quantities) -> str:
     return str(own.release.get("measured_at") or own.release["last_published_at"])
 
 
+def _closed(own: Quantities) -> list[str]:
+    """When a running count was closed; nothing of one that goes on."""
+    return [str(own.release["closed_at"])] if "closed_at" in own.release else []
+
+
 def _last_day(own: Quantities) -> Iterator[dt.date]:
     """Of the newest period of a running count in a calendar."""
     if "series" in own.tables:
@@ -310,6 +315,8 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "characteristics": lambda own: [float(len(own.plan["columns"]))],
     "day": lambda own: [float(_date(own)[8:10])],
     "year": lambda own: [float(_date(own)[:4])],
+    "closed day": lambda own: [float(day[8:10]) for day in _closed(own)],
+    "closed year": lambda own: [float(day[:4]) for day in _closed(own)],
     "last day": lambda own: [float(day.day) for day in _last_day(own)],
     "last year": lambda own: [float(day.year) for day in _last_day(own)],
     "columns": _shown_columns,

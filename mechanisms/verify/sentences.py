@@ -190,6 +190,7 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
     # Running counts.
     ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
+    ("Closed on # … #: no", "closed day", "closed year"),
     ("Up to …: # ± #", "newest count", "newest margin"),
     ("Up to # … #: #", "last day", "last year", "newest count"),
     ("Up to # … #, the total of", "last day", "last year"),
