@@ -10,6 +10,7 @@ from django.utils.translation import gettext, override
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, PersonSession, User
+from dpportal.datasets.models import Conversion, Dataset
 from dpportal.platform import admin_texts
 
 
@@ -87,3 +88,10 @@ def test_pages_speak_like_the_portal(office: Client, administrator: User, addres
 
 def test_the_counter_of_ticks_has_one_word_in_page_and_script(office: Client) -> None:
     assert "%(sel)s of %(cnt)s ticked" in office.get("/admin/jsi18n/").text
+
+
+def test_titles_of_single_pages_are_chinese(chinese: Client, dataset: Dataset) -> None:
+    """They began with “Conversion of”."""
+    Conversion.objects.get_or_create(dataset=dataset)
+    page = chinese.get(f"/admin/datasets/conversion/{dataset.pk}/change/")
+    assert page.status_code == 200 and f"{dataset.pk} 的" in page.text and "Conversion of" not in page.text
