@@ -12,10 +12,10 @@ from django.utils.translation import override
 from dpportal.platform import storage
 from dpportal.platform.json_types import Json
 from dpportal.platform.language_layers import in_reader_language, languages, layered
-from dpportal.releases.foreseen import foreseen
 from dpportal.releases.models import Release
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, presenter_of, runner_of
 from dpportal.releases.products.shared import stored_estimates
+from dpportal.releases.reader_warning import warned_level
 from mechanisms.protocol import Measurement
 
 
@@ -48,8 +48,8 @@ def page_of(reconstructed: AnyReconstructed) -> Json:
         for code in languages():
             with override(code):
                 page = presenter.page(reconstructed)
-                level = foreseen(reconstructed.release, reconstructed.plan, page)
-                pages[code] = {**page, **({"foreseen": level} if level else {})}
+                level = warned_level(reconstructed.release, reconstructed.plan, page)
+                pages[code] = {**page, **({"warned": level} if level else {})}
     return layered(pages)
 
 

@@ -30,7 +30,7 @@ TABLES = "tables"
 class Foresight:
     """Expected total variation that noise alone causes in a column's counts, on average.
 
-    pairs: how many are measured at first; `pair_foreseen` has their error. useless: whether columns themselves drown in
+    pairs: how many are measured at first; `expected_pair_error` has their error. useless: whether columns themselves drown in
     noise.
     """
 
@@ -50,7 +50,7 @@ def foresee(plan: MicrodataPlan, people: int) -> Foresight:
     return Foresight(min(1.0, column), measured, column > USELESS)
 
 
-def pair_foreseen(method: Microdata, plan: MicrodataPlan, people: int) -> float | None:
+def expected_pair_error(method: Microdata, plan: MicrodataPlan, people: int) -> float | None:
     """Expected total variation that noise alone causes in a pair's groups; None where the method measures no pair.
 
     Of the first tables that are measured, over as many groups as so many people make of an average column. About, since

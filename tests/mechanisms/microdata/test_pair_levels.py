@@ -11,7 +11,7 @@ from mechanisms.accounting import Definition, Loss
 from mechanisms.calibration import count_law
 from mechanisms.domain import Categorical, Domain
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.cost_estimate import foresee, pair_foreseen
+from mechanisms.microdata.cost_estimate import expected_pair_error, foresee
 from mechanisms.microdata.pair_levels import GOOD_PAIRS, NOISY_PAIRS, SOME_PAIRS, PairLevels, pair_errors
 from mechanisms.microdata.plan import MeasuredTable
 from mechanisms.registry import microdata
@@ -47,9 +47,9 @@ def test_many_columns_of_few_people_are_foreseen_to_be_noise() -> None:
     for name in ("latent-classes", "tree-of-pairs"):
         method = microdata(name)
         plan = method.plan(domain, Wishes(), Loss(Definition.PURE, Fraction(1)))
-        of_few, of_many = (pair_foreseen(method, plan, people) for people in (5_000, 1_000_000))
+        of_few, of_many = (expected_pair_error(method, plan, people) for people in (5_000, 1_000_000))
         assert foresee(plan, 5_000).column < 0.15 and of_few is not None and of_few > 0.3
         assert of_many is not None and of_many < 0.1
     method = microdata("independent-columns")
     plan = method.plan(domain, Wishes(), Loss(Definition.PURE, Fraction(1)))
-    assert pair_foreseen(method, plan, 5_000) is None
+    assert expected_pair_error(method, plan, 5_000) is None

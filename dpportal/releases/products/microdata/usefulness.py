@@ -8,7 +8,7 @@ from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, expected_text, level_of, percent
 from dpportal.releases.products.microdata import means
 from mechanisms import registry
-from mechanisms.microdata.cost_estimate import foresee, pair_foreseen
+from mechanisms.microdata.cost_estimate import expected_pair_error, foresee
 from mechanisms.microdata.pair_levels import GOOD, ROUGH
 from mechanisms.microdata.plan import MicrodataPlan
 
@@ -29,7 +29,7 @@ def expected(plan: MicrodataPlan, people: int) -> Verdict:
     if not method.has_dependence:
         sentence += " " + _("They hold no dependence between columns, whatever they cost.")
         return Verdict(VerdictLevel.DOUBTFUL if level is VerdictLevel.USEFUL else level, sentence)
-    of_pair = pair_foreseen(method, plan, people)
+    of_pair = expected_pair_error(method, plan, people)
     if of_pair is not None and of_pair > GOOD:
         # No amount is proposed: with less noise pairs are measured over more groups.
         return Verdict(_with_pairs(level, of_pair), f"{sentence} {_of_pairs(of_pair)}")

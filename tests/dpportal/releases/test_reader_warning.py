@@ -8,9 +8,9 @@ from django.test import Client
 from dpportal.datasets.models import Dataset
 from dpportal.publications.verdict import VerdictLevel
 from dpportal.releases import services
-from dpportal.releases.foreseen import foreseen
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan
+from dpportal.releases.reader_warning import warned_level
 from tests.dpportal.catalogue.test_thumbnails import PAGE, drawn
 from tests.dpportal.releases.products.building import files, finished
 
@@ -43,11 +43,11 @@ def test_the_warning_follows_from_what_everybody_may_know(dataset: Dataset) -> N
     release = finished(dataset, "histogram", ["colour"], "0.9", "laplace-histogram", people=1)
     plan = confirmed_plan(release)
     levels = [
-        foreseen(release, plan, {"finding": {"people": people}}) for people in (10**6, *range(60, -1, -1))
+        warned_level(release, plan, {"finding": {"people": people}}) for people in (10**6, *range(60, -1, -1))
     ]
     assert sorted(set(levels)) == ["", VerdictLevel.DOUBTFUL, VerdictLevel.USELESS]
     assert (levels[0], levels[-1]) == ("", VerdictLevel.USELESS) and levels == sorted(levels)
     doubtful = {"finding": {"people": 61 - levels.index(VerdictLevel.DOUBTFUL)}}
     release.people, release.purpose = 10**9, Release.Purpose.RANGES
-    assert foreseen(release, plan, doubtful) == VerdictLevel.DOUBTFUL
-    assert foreseen(release, plan, {}) == ""
+    assert warned_level(release, plan, doubtful) == VerdictLevel.DOUBTFUL
+    assert warned_level(release, plan, {}) == ""

@@ -12,7 +12,7 @@ from dpportal.releases.products import ReleasePlan, planner_of
 WARNED = (VerdictLevel.DOUBTFUL, VerdictLevel.USELESS)
 
 
-def foreseen(release: Release, plan: ReleasePlan, page: Json) -> str:
+def warned_level(release: Release, plan: ReleasePlan, page: Json) -> str:
     """The level that readers are warned of; empty where they need no warning, or nobody can tell.
 
     page: what the public page shows. What the curator said of people and purpose is nobody else's business: it is the
