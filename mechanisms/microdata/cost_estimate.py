@@ -30,8 +30,8 @@ TABLES = "tables"
 class Foresight:
     """Expected total variation that noise alone causes in a column's counts, on average.
 
-    pairs: how many are measured at first; `expected_pair_error` has their error. useless: whether columns themselves drown in
-    noise.
+    pairs: how many are measured at first; `expected_pair_error` has their error. useless: whether columns themselves
+    drown in noise.
     """
 
     column: float
