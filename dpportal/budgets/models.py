@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.budgets import continuing
 from dpportal.budgets.amounts import AmountField, DeltaField, plain, with_delta
@@ -337,7 +337,7 @@ class BudgetRequest(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"Request for {self.dataset}"
+        return gettext("Request for %(subject)s") % {"subject": self.dataset}
 
     @property
     def cost(self) -> str:

@@ -25,14 +25,14 @@ from dpportal.streams.models import Period, Stream
 # A running count's picture is drawn anew when it has grown by so much.
 GROWTH = 1.25
 # Its version counts up whenever pictures are drawn, or put into words, in another way.
-DRAWING = Topic("thumbnail", 6)
+DRAWING = Topic("thumbnail", 7)
 
 
 class Thumbnails(QuestionKind):
     """Pictures. question: the publication, and of a running count how many periods are drawn.
 
-    answer: `marks`, the shapes, see `charts.thumbnail`, and `about`, what it shows in words. Both are text of a few
-    kilobytes, so that they lie in the row as every answer does.
+    answer: `marks`, the shapes, see `charts.thumbnail`; `about`, what it shows in words; `warned`, where readers are
+    warned that it is mostly noise. All are text of a few kilobytes, so that they lie in the row as every answer does.
     """
 
     name = "Thumbnail"
@@ -101,11 +101,16 @@ def _picture(question: Mapping[str, Any]) -> Json:
     shown = results.stored_page(release) if release.published_at else {}
     if "sample" in shown:
         marks = thumbnail.table([column["counts"] for column in shown["columns"]])
-        return {"marks": marks, "about": _("The first columns of the synthetic table")}
+        return {"marks": marks, "about": _("The first columns of the synthetic table"), **_warning(shown)}
     figure = first_figure(release) if shown else None
     if not figure:
         return {"marks": [], "about": ""}
-    return {"marks": thumbnail.thumbnail(figure["json"]), "about": figure["title"]}
+    return {"marks": thumbnail.thumbnail(figure["json"]), "about": figure["title"], **_warning(shown)}
+
+
+def _warning(shown: Json) -> Json:
+    """The level of which its page warns readers, where it does."""
+    return {"warned": shown["warned"]} if shown.get("warned") else {}
 
 
 def _forget_smaller(question: Mapping[str, Any]) -> None:

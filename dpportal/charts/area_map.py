@@ -68,7 +68,7 @@ def area_figure(
     return Figure(
         {
             "data": [*traces, _outlines(areas), *map(_shade, legend)],
-            "layout": _layout(areas, legend),
+            "layout": _layout(areas, legend, {plain(label): round(value) for label, value in shown.items()}),
         },
         in_a_row(_captions(areas, labels, half_width)),
         counted_by(plain(column)),
@@ -190,7 +190,8 @@ def _range_text(low: int, high: int) -> str:
     return f"{low:,}" if low == high else _("%(low)s to %(high)s") % {"low": f"{low:,}", "high": f"{high:,}"}
 
 
-def _layout(areas: Areas, legend: list[FigureJson]) -> FigureJson:
+def _layout(areas: Areas, legend: list[FigureJson], counts: Mapping[str, int]) -> FigureJson:
+    """counts: of each area that is shown, for who hears a page."""
     hidden = {"visible": False, "showgrid": False}
     height = min(TALLEST, round(WIDTH * areas.height / max(1, areas.width)))
     return {
@@ -199,5 +200,5 @@ def _layout(areas: Areas, legend: list[FigureJson]) -> FigureJson:
         "yaxis": {**hidden, "autorange": "reversed", "scaleanchor": "x"},
         "margin": {"l": 0, "r": 0, "t": 40, "b": 0},
         "height": height + LEGEND,
-        "meta": {"is_areas": True, "legend": legend},
+        "meta": {"is_areas": True, "legend": legend, "counts": counts},
     }

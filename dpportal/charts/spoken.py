@@ -5,7 +5,7 @@ All of it is read from the figure that a reader sees, and so from published numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -30,13 +30,17 @@ class _Point:
 
 
 def spoken_summary(figure: FigureJson) -> str:
-    """In the reader's language; empty of a chart without numbers along an axis, such as a map."""
+    """In the reader's language; empty of a chart without numbers. Counts are whole."""
     layout = figure["layout"]
-    if (layout.get("meta") or {}).get("is_areas"):
-        return ""
+    meta = layout.get("meta") or {}
+    if meta.get("is_areas"):
+        return _of_areas(meta.get("counts") or {})
     traces = [trace for trace in shown_traces(figure) if _is_series(trace)]
+    are_counts = bool(meta.get("is_counts"))
     series = [
-        (plain_label(trace.get("name") or ""), points) for trace in traces if (points := _points(trace))
+        (plain_label(trace.get("name") or ""), points)
+        for trace in traces
+        if (points := _points(trace, are_counts))
     ]
     if not series:
         return ""
@@ -45,10 +49,29 @@ def spoken_summary(figure: FigureJson) -> str:
     if len(series) > MOST_SPOKEN or len(panels) > 1:
         return _of_all(series, len(panels), unit)
     are_lines = all("lines" in (trace.get("mode") or "") for trace in traces)
-    is_ordered = are_lines or bool((layout.get("meta") or {}).get("is_ordered"))
+    is_ordered = are_lines or bool(meta.get("is_ordered"))
     return in_a_row(
         [_of_one(name if len(series) > 1 else "", points, is_ordered, unit) for name, points in series]
     )
+
+
+def _of_areas(counts: Mapping[str, int]) -> str:
+    """Of a map: how many areas and people it shows, and where most and fewest are."""
+    if not counts:
+        return ""
+    top, low = max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)
+    named = {
+        "number": f"{len(counts):,}",
+        "total": _signed(f"{sum(counts.values()):,}"),
+        "top": _signed(f"{counts[top]:,}"),
+        "at_top": plain_label(top),
+        "low": _signed(f"{counts[low]:,}"),
+        "at_low": plain_label(low),
+    }
+    text = _(
+        "%(number)s areas, %(total)s in all; highest: %(top)s at %(at_top)s; lowest: %(low)s at %(at_low)s."
+    )
+    return text % named
 
 
 def _is_series(trace: Trace) -> bool:
@@ -62,7 +85,7 @@ def _suffix(layout: FigureJson) -> str:
     return next((str(axis["ticksuffix"]) for axis in axes if axis.get("ticksuffix")), "")
 
 
-def _points(trace: Trace) -> list[_Point]:
+def _points(trace: Trace, are_counts: bool) -> list[_Point]:
     if trace["type"] == "heatmap":
         rows, columns = trace.get("y") or (), trace.get("x") or ()
         cells = [
@@ -84,9 +107,17 @@ def _points(trace: Trace) -> list[_Point]:
         if value is not None:
             reach = max(sides_at(trace, place, across) or (0, 0))
             at = plain_label(name) if isinstance(name, str) else number_text(name)
-            text = _signed(number_text(-value)) if sign < 0 else value_text(trace, place, across)
+            text = _value(trace, place, across, sign, are_counts)
             points.append(_Point(sign * value, text, reach, at))
     return points
+
+
+def _value(trace: Trace, place: int, across: str, sign: int, are_counts: bool) -> str:
+    """As its figure writes it; counts that are no whole numbers, such as reconciled answers, to the nearest."""
+    value = trace[across][place]
+    if are_counts and isinstance(value, float):
+        return _signed(f"{sign * round(value):,}")
+    return _signed(number_text(-value)) if sign < 0 else value_text(trace, place, across)
 
 
 def _of_one(name: str, points: Sequence[_Point], is_ordered: bool, unit: str) -> str:

@@ -15,6 +15,7 @@ from dpportal.datasets.models import Dataset
 from dpportal.datasets.parse_options_forms import ReadingForm, name_sheets, reading_form
 from dpportal.platform import storage
 from dpportal.platform.sealing_faults import FileGoneFault
+from dpportal.platform.stored_texts import translated
 from dpportal.tables import FileLook, ReadOptions, UploadFault, formats
 from dpportal.tables.facts import SeenLine
 from dpportal.tables.formats.frame import filled, is_note
@@ -96,7 +97,7 @@ def shown_lines(dataset: Dataset, form: ReadingForm, *, is_new: bool) -> Shown:
     try:
         look = _look(dataset, options)
     except (UploadFault, FileGoneFault, storage.StorageFault) as fault:
-        return Shown(form, fault=str(fault))
+        return Shown(form, fault=translated(fault))
     if "title_lines" not in form.fields or not look.first:
         return Shown(form, fault=str(_("The lines of this file cannot be shown.")))
     proposes = bool(look.fewest_filled or look.note_words) and (is_new or not is_declared)

@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from dpportal.charts.area_map import Areas
+from dpportal.tables.facts import as_seen
 
 MAX_BYTES, MAX_FEATURES, MAX_POINTS = 8 * 2**20, 5_000, 12_000
 # The longer side of all areas together, in steps in which their outlines are kept.
@@ -74,14 +75,33 @@ def _keys(features: Sequence[dict[str, Any]]) -> set[str]:
 
 
 def _naming(features: Sequence[dict[str, Any]], values: set[str]) -> list[tuple[str, dict[str, Any]]]:
-    """The features that the property names which names most of the values, each with its name."""
+    """The features that the property names which names most of the values, each with the value."""
     named: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for feature in features:
         for key, name in _properties(feature).items():
-            if name in values:
-                named.setdefault(key, []).append((name, feature))
-    known = (named[key] for key in sorted(named))
-    return max(known, key=lambda own: len({name for name, _feature in own}), default=[])
+            named.setdefault(key, []).append((name, feature))
+    known = (_with_values(named[key], values) for key in sorted(named))
+    return max(known, key=lambda own: len({value for value, _feature in own}), default=[])
+
+
+def _with_values(
+    named: Sequence[tuple[str, dict[str, Any]]], values: set[str]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Features with their values: of the same signs, or else of the only name and value that are seen alike."""
+    names = {name for name, _feature in named}
+    alike = {name: name for name in names & values}
+    left = _by_looks(values - names)
+    for look, own in _by_looks(names - values).items():
+        if len(own) == len(left.get(look, ())) == 1:
+            alike[own[0]] = left[look][0]
+    return [(alike[name], feature) for name, feature in named if name in alike]
+
+
+def _by_looks(names: set[str]) -> dict[str, list[str]]:
+    looks: dict[str, list[str]] = {}
+    for name in names:
+        looks.setdefault(as_seen(name), []).append(name)
+    return looks
 
 
 def _rings(geometry: object) -> Iterator[list[Point]]:

@@ -6,7 +6,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.history.watched import WatchedManager, WatchedQuerySet
@@ -272,7 +272,7 @@ class PublicDescription(models.Model):
     objects = WatchedManager()
 
     def __str__(self) -> str:
-        return f"Description of {self.dataset_id}"
+        return gettext("Description of %(subject)s") % {"subject": self.dataset_id}
 
     def about(self) -> About:
         names = ("text", "keywords", "place", "first", "last", "publisher", "contact", "licence")
@@ -298,7 +298,7 @@ class DirectUpload(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
-        return f"Upload of {self.pk}"
+        return gettext("Upload of %(subject)s") % {"subject": self.pk}
 
 
 class Conversion(RecordsJob):
@@ -309,7 +309,7 @@ class Conversion(RecordsJob):
     )
 
     def __str__(self) -> str:
-        return f"Conversion of {self.dataset_id}"
+        return gettext("Conversion of %(subject)s") % {"subject": self.dataset_id}
 
     @property
     def failure_for_administrators(self) -> str:
@@ -326,7 +326,7 @@ class Fit(RecordsJob):
     asked = models.CharField(max_length=64, editable=False)
 
     def __str__(self) -> str:
-        return f"Fit of {self.dataset_id}"
+        return gettext("Fit of %(subject)s") % {"subject": self.dataset_id}
 
 
 class DomainVersion(models.Model):

@@ -262,9 +262,8 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         except DatasetError as refusal:
             messages.error(request, str(refusal))
         else:
-            messages.success(
-                request, _("Saved: how the file is read. Look at the first rows to see that it is right.")
-            )
+            dataset.refresh_from_db()
+            messages.success(request, _saved_text(dataset))
         return redirect("datasets:home", dataset.pk)
     context = {
         "dataset": dataset,
@@ -274,6 +273,13 @@ def reading(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
         **_read_so(request, dataset, form, way == "anew"),
     }
     return render(request, "datasets/reading.html", context, status=422 if form.errors else 200)
+
+
+def _saved_text(dataset: Dataset) -> str:
+    """After how the file is read was changed; rows are named where there are any to look at."""
+    if dataset.has_rows:
+        return _("Saved: how the file is read. Look at the first rows to see that it is right.")
+    return _("Saved: how the file is read. It is read again now.")
 
 
 def _read_so(request: HttpRequest, dataset: Dataset, form: ReadingForm, is_new: bool = False) -> Json:

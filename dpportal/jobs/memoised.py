@@ -19,6 +19,7 @@ from dpportal.jobs.clock import database_now
 from dpportal.jobs.runner import JobKind
 from dpportal.platform.json_digest import json_digest
 from dpportal.platform.json_types import Json
+from dpportal.platform.stored_texts import translated
 from mechanisms.deferred_search import PendingSearchError
 from mechanisms.protocol import PlanError
 
@@ -69,7 +70,7 @@ class StoredQuestion(Job):
     answer = models.JSONField(null=True)
 
     def __str__(self) -> str:
-        return f"{self.answered_by} {self.key[:12]}"
+        return f"{translated(self.answered_by)} {self.key[:12]}"
 
     @property
     def is_what_its_key_says(self) -> bool:

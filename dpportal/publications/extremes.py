@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,3 +57,14 @@ def is_certainly_largest(
         return False
     reach = widening(statements, law) * (half_width + 1)
     return extremes(np.array([largest, second]) - reach, np.array([largest, second]) + reach).highest == 0
+
+
+def apart_from_all(apart: int, rivals: float, law: NoiseLaw | None = None) -> int:
+    """By more than how much a noisy count is above all others if it is certainly the largest, with 95 %.
+
+    apart: what the difference of two counts, picked beforehand, exceeds by noise alone in 5 % of releases. It is wrong
+    only if noise puts one of the others so far above a group that is truly the largest, or that one above another as
+    large: as many events as groups, each to one side.
+    rivals: how many statements share the 5 %; half as many as groups, where nothing else is said.
+    """
+    return math.ceil(widening(max(1.0, rivals), law) * (apart + 1)) - 1

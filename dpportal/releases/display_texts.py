@@ -24,7 +24,7 @@ from dpportal.releases.models import Artifact, Release
 # than the sweep looks back.
 PAUSE_SECONDS = 60.0
 # Raised when files are written otherwise than before: then all are written again, and the former stay meanwhile.
-FORMAT = 11
+FORMAT = 12
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from django.db import models
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _, gettext_noop
+from django.utils.translation import gettext, gettext_lazy as _, gettext_noop
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import User
@@ -300,7 +300,7 @@ class ReleaseJob(AnnouncedJob):
     to_person = "release__created_by"
 
     def __str__(self) -> str:
-        return f"Job of {self.release_id}"
+        return gettext("Job of %(subject)s") % {"subject": self.release_id}
 
     def get_absolute_url(self) -> str:
         return reverse("releases:job", args=[self.release_id])
@@ -337,7 +337,7 @@ class ChangedPromise(models.Model):
     mark = models.UUIDField(default=uuid.uuid4, editable=False)
 
     def __str__(self) -> str:
-        return f"Changed promise of {self.dataset_id}"
+        return gettext("Changed promise of %(subject)s") % {"subject": self.dataset_id}
 
 
 class Artifact(PublishedFile):

@@ -15,6 +15,7 @@ from dpportal.platform.language_layers import in_reader_language, languages, lay
 from dpportal.releases.models import Release
 from dpportal.releases.products import AnyReconstructed, confirmed_plan, presenter_of, runner_of
 from dpportal.releases.products.shared import stored_estimates
+from dpportal.releases.reader_warning import warned_level
 from mechanisms.protocol import Measurement
 
 
@@ -46,7 +47,9 @@ def page_of(reconstructed: AnyReconstructed) -> Json:
     with reconstructed.release.counting():
         for code in languages():
             with override(code):
-                pages[code] = presenter.page(reconstructed)
+                page = presenter.page(reconstructed)
+                level = warned_level(reconstructed.release, reconstructed.plan, page)
+                pages[code] = {**page, **({"warned": level} if level else {})}
     return layered(pages)
 
 

@@ -197,6 +197,7 @@ def text_digests(stream: Stream) -> TextDigests:
             "description": stream.description,
             "promises": promises,
             "format": FORMAT,
+            **_closed(stream),
         }
     return TextDigests(json_digest(texts), promises, others.spending)
 
@@ -212,6 +213,13 @@ def _texts(stream: Stream, others: OtherPromises) -> Json:
     }
 
 
+def _closed(stream: Stream) -> dict[str, str]:
+    """When its periods ended; nothing while there may be more."""
+    if not stream.is_closed or stream.closed_at is None:
+        return {}
+    return {"closed_at": stream.closed_at.isoformat(timespec="seconds")}
+
+
 def _facts(stream: Stream, series: Series) -> Json:
     """Everything needed to check how the series was made."""
     return {
@@ -220,6 +228,7 @@ def _facts(stream: Stream, series: Series) -> Json:
         "loss": loss_text(stream.plan.loss, PublishedLoss.of(stream).chosen_facts()),
         **_texts(stream, stream.other_promises),
         "opened_at": stream.opened_at.isoformat(timespec="seconds") if stream.opened_at else None,
+        **_closed(stream),
         "periods": len(series.labels),
         "last_published_at": series.last_published_at.isoformat(timespec="seconds"),
         "plan": stream.plan.to_json(),

@@ -7,7 +7,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from dpportal.accounts.models import User
 from dpportal.accounts.program_tokens import ProgramToken
@@ -159,7 +159,7 @@ class Period(models.Model):
         constraints = [models.UniqueConstraint(fields=["stream", "index"], name="a_period_is_published_once")]
 
     def __str__(self) -> str:
-        return f"Period {self.index} of {self.stream_id}"
+        return gettext("Period %(number)s of %(subject)s") % {"number": self.index, "subject": self.stream_id}
 
 
 class Token(ProgramToken):
@@ -242,7 +242,7 @@ class StreamJob(AnnouncedJob):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_kind_display()}: {self.stream_id}"
+        return f"{self.get_kind_display()}{joint(':')}{self.stream_id}"
 
     def get_absolute_url(self) -> str:
         return reverse("streams:home", args=[self.stream_id])
@@ -326,7 +326,7 @@ class SeriesBundle(Job):
     texts_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
-        return f"Files of {self.stream_id}"
+        return gettext("Files of %(subject)s") % {"subject": self.stream_id}
 
 
 class SeriesFile(PublishedFile):

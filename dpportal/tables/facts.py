@@ -180,7 +180,7 @@ def checked_names(header: Sequence[str | None], most: int, *, may_lack_some: boo
         if not name and may_lack_some and several:
             continue
         _check_name(name, number)
-        if (first := first_seen.setdefault(_as_seen(name), number)) != number:
+        if (first := first_seen.setdefault(as_seen(name), number)) != number:
             raise UploadFault(
                 "duplicate-name",
                 f"Columns {first} and {number} have the same name (capitals and characters that show nothing "
@@ -204,14 +204,14 @@ def nameless_values(number: int) -> UploadFault:
 
 def is_nameless(name: str | None) -> bool:
     """Whether a column's name shows nothing."""
-    return not _as_seen(_plain_name(name))
+    return not as_seen(_plain_name(name))
 
 
 def _plain_name(name: str | None) -> str:
     return without_turning(name or "").strip(SPACES)
 
 
-def _as_seen(name: str) -> str:
+def as_seen(name: str) -> str:
     """What a reader can tell of a name: composed, without capitals and without characters that show nothing."""
     composed = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
     return "".join(c for c in composed if unicodedata.category(c) not in ("Cc", "Cf"))

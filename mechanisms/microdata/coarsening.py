@@ -20,6 +20,11 @@ def most_groups_of(cells: int) -> int:
     return min(MOST + 1, cells)
 
 
+def groups_for(people: float, deviation: float, coarseness: float) -> int:
+    """How many groups of about equally many people a column has; see `group`."""
+    return min(MOST, max(FEWEST, round(math.sqrt(coarseness * people / (0.4 * deviation)))))
+
+
 def group(
     attributes: Sequence[Attribute],
     margins: Margins,
@@ -32,8 +37,7 @@ def group(
     deviation: standard error of a count in a table of two columns. coarseness: κ, larger for more groups. kinds: for
     some columns without order (c,) numbers >= 0; rare values of one kind are together.
     """
-    ideal = math.sqrt(coarseness * margins.total / (0.4 * deviation))
-    groups = min(MOST, max(FEWEST, round(ideal)))
+    groups = groups_for(margins.total, deviation, coarseness)
     return Grouping(
         tuple(
             _grouped(a, c, margins.total / groups, (kinds or {}).get(j, np.zeros(c.size, dtype=np.int64)))

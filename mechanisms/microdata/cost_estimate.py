@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from mechanisms.microdata.cell_rows import empty_rows
+from mechanisms.microdata.coarsening import groups_for
 from mechanisms.microdata.limits import MOST_ROWS
 from mechanisms.microdata.mechanism import Microdata, margin_laws, margin_variances
-from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan
+from mechanisms.microdata.plan import MicrodataPlan
+from mechanisms.microdata.spending import table_laws
 from mechanisms.microdata.whole_rows import BLOCK, WholeRows
 
 # Of rows, and of one column of them in 64 bits, how many are in memory at once.
@@ -28,8 +30,8 @@ TABLES = "tables"
 class Foresight:
     """Expected total variation that noise alone causes in a column's counts, on average.
 
-    pairs: how many are measured at first. What noise does to them follows from their groups, and these from noisy
-    counts: `pair_error` states it once they are measured. useless: whether columns themselves drown in noise.
+    pairs: how many are measured at first; `expected_pair_error` has their error. useless: whether columns themselves
+    drown in noise.
     """
 
     column: float
@@ -48,24 +50,22 @@ def foresee(plan: MicrodataPlan, people: int) -> Foresight:
     return Foresight(min(1.0, column), measured, column > USELESS)
 
 
-def pair_error(tables: Sequence[MeasuredTable], people: int) -> float | None:
-    """Expected total variation that noise alone causes in a measured pair's groups, on average; None of no pair.
+def expected_pair_error(method: Microdata, plan: MicrodataPlan, people: int) -> float | None:
+    """Expected total variation that noise alone causes in a pair's groups; None where the method measures no pair.
 
-    people: a public number, as the noisy total is. E|noise| of every cell, as in `foresee`; less where a pair was
-    measured several times, as the tables' precisions add up.
+    Of the first tables that are measured, over as many groups as so many people make of an average column. About, since
+    groups follow from noisy counts: `pair_levels.pair_error` states it once they are measured.
     """
-    of_pair: dict[tuple[int, int], list[MeasuredTable]] = {}
-    for table in tables:
-        of_pair.setdefault(table.pair, []).append(table)
-    moved = [own[0].values.size * _mean_absolute(own) for own in of_pair.values()]
-    return min(1.0, sum(moved) / (2 * people * len(moved))) if moved else None
-
-
-def _mean_absolute(tables: Sequence[MeasuredTable]) -> float:
-    """E|noise| of a pair's count: of one table by its law; of several, weighted by precision, about a normal one's."""
-    if len(tables) == 1:
-        return tables[0].noise.mean_absolute
-    return math.sqrt(2 / (math.pi * sum(1 / table.variance for table in tables)))
+    step = next((name for name in plan.shares if name.startswith(TABLES)), None)
+    if step is None or method.coarseness is None:
+        return None
+    shape = plan.shape_of_rows
+    most = groups_for(people, plan.pair_deviation, method.coarseness) + 1  # one of missing values
+    cells = [a * b for a, b in combinations((min(size, most) for size in shape), 2)]
+    typical = sum(cells) / len(cells)
+    tables = max(len(shape) - 1, len(plan.wishes.required))
+    law = table_laws([round(typical)] * tables, plan.step(step))[0]
+    return min(1.0, typical * law.mean_absolute / (2 * people))
 
 
 def row_count(plan: MicrodataPlan, people: int) -> int:

@@ -34,7 +34,8 @@ from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
 from mechanisms.microdata.mixture import CLASSES, Mixture, Target
-from mechanisms.microdata.plan import MEASURED_PAIRS, MeasuredTable, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.pair_levels import GOOD_PAIRS
+from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.refining import refined
 from mechanisms.microdata.repeated_columns import are_worth_more, measured_again, with_again
 from mechanisms.microdata.scoring import (
@@ -97,7 +98,8 @@ class LatentClasses(Microdata):
     without_pairs = (
         "at this cost tables of pairs would be mostly noise, so every column was counted several times."
     )
-    relied_on = MEASURED_PAIRS
+    relied_on = GOOD_PAIRS
+    coarseness = COARSENESS
     keeps_dependencies = True
     simulated_last = True
     microseconds_per_value = 0.5

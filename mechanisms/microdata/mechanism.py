@@ -64,6 +64,8 @@ class Microdata(ABC):
     most_groups: ClassVar[int | None] = None
     # Whether tables of pairs are measured, as far as people are enough.
     measures_pairs: ClassVar[bool] = False
+    # Of groups of values where tables of pairs are measured, as `coarsening.group` takes it.
+    coarseness: ClassVar[float | None] = None
     # What the rows' dependence comes from where no pair is measured.
     without_pairs: ClassVar[str] = ""
     # Which of `Wishes` it follows beside required pairs and zeros.

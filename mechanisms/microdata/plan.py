@@ -21,12 +21,6 @@ from mechanisms.microdata.tables import Grouping, Pair, PairTables
 from mechanisms.noise import NoiseLaw
 from mechanisms.sensitivity import histogram_sensitivity
 
-# What methods that measure pairs say of what their rows can be relied on for.
-MEASURED_PAIRS = (
-    "Tables of one column and of the measured pairs are near to the truth. What three or more columns do together was "
-    "not measured."
-)
-
 
 @dataclass(frozen=True)
 class MicrodataPlan:

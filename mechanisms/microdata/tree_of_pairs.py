@@ -19,7 +19,8 @@ from mechanisms.microdata.group_counts import group_counts
 from mechanisms.microdata.margins import Margins
 from mechanisms.microdata.measuring import measured_tables, recorded_tables
 from mechanisms.microdata.mechanism import MARGINS, Microdata, within_groups
-from mechanisms.microdata.plan import MEASURED_PAIRS, MeasuredTable, MicrodataPlan, MicrodataResult
+from mechanisms.microdata.pair_levels import GOOD_PAIRS
+from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.scoring import distortion, independent, parts, scores, spanning_tree
 from mechanisms.microdata.spending import check_tables, pick_rate
 from mechanisms.microdata.table_with_sums import with_sums
@@ -48,7 +49,8 @@ class TreeOfPairs(Microdata):
     summary = "Measures the tables of pairs that form a tree, chosen by how much they tell. Made in a second."
     shares = {MARGINS: Fraction(1, 3), CHOICES: Fraction(1, 3), TABLES: Fraction(1, 3)}
     measures_pairs = True
-    relied_on = MEASURED_PAIRS
+    relied_on = GOOD_PAIRS
+    coarseness = COARSENESS
     microseconds_per_value = 0.6
 
     def _check(self, domain: Domain, wishes: Wishes, keep: int | None) -> None:

@@ -21,6 +21,7 @@ from mechanisms.domain import Domain, Ordered
 from mechanisms.matrix.mechanism import QueryPlan
 from mechanisms.matrix.strategy.product import Kronecker
 from mechanisms.microdata.box_sums import cell_sum
+from mechanisms.microdata.pair_levels import PairLevels
 from mechanisms.microdata.plan import MicrodataPlan
 from mechanisms.protocol import Plan
 from mechanisms.summary.differences import difference
@@ -43,7 +44,8 @@ class Derived:
     reaches: the margins of one cell of three columns, of the people of all others.
     differences: of two groups of a summary, with the ends of their intervals and their margins.
     limits: where the first cell of its columns ends and the last one begins; quantiles beyond are told by these.
-    expected: errors and means of rows of many columns. times_measured: how often each pair of their columns was.
+    expected: errors and means of rows of many columns. levels: of measured pairs. times_measured: how often each pair
+    of their columns was.
     bins: the most that the bins of each column move its mean, whoever is in them, and as people are said to be.
     components: the principal ones of rows; means and pairs: of their columns. factors: of a strategy. queries: the plan
     of answers. newest: of running counts, all together.
@@ -61,6 +63,7 @@ class Derived:
     differences: list[float] = field(default_factory=list)
     limits: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)
+    levels: PairLevels | None = None
     times_measured: np.ndarray | None = None
     factors: StrategyFactors = field(default_factory=StrategyFactors)
     queries: QueryPlan | None = None
@@ -143,6 +146,7 @@ def _rows(own: Derived, bundle: Bundle, plan: MicrodataPlan) -> None:
     own.components = expected.components(plan, result)
     if own.components is not None:
         own.expected += own.components.loadings.iloc[:, 1:].to_numpy(float).ravel().tolist()
+    own.levels = expected.pair_levels(result)
     own.times_measured = expected.times_measured(plan, result)
 
 

@@ -17,9 +17,10 @@ from mechanisms.domain import Date
 from mechanisms.microdata.column_means import ColumnMean, column_means
 from mechanisms.microdata.components import UNIT
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.cost_estimate import foresee, pair_error
+from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.features import ColumnChoice
 from mechanisms.microdata.limits import RowCount
+from mechanisms.microdata.pair_levels import PairLevels, pair_error
 from mechanisms.microdata.plan import MeasuredTable, MicrodataPlan, MicrodataResult
 from mechanisms.microdata.principal_components import ordered_columns
 from mechanisms.protocol import PlanError
@@ -86,6 +87,11 @@ def components(plan: MicrodataPlan, result: MicrodataResult) -> DerivedComponent
     for number, own in enumerate(result.components.loadings / UNIT, start=1):
         loadings[str(number)] = own.astype(str)
     return DerivedComponents([float(share) for share in shares], result.components.cells, loadings)
+
+
+def pair_levels(result: MicrodataResult) -> PairLevels:
+    """How many of the measured pairs are good, rough, and mostly noise."""
+    return PairLevels.of(result.tables, max(1, round(result.total)))
 
 
 def times_measured(plan: MicrodataPlan, result: MicrodataResult) -> Floats:

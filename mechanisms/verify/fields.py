@@ -34,6 +34,7 @@ PORTALS_WORD = {
     "about*": "what the curator says of the dataset",
     "measured_at": "the portal's clock",
     "opened_at": "the portal's clock",
+    "closed_at": "the portal's clock",
     "last_published_at": "the portal's clock",
     "read_from*": "where the records lie",
     "columns*": "of randomised answers and private choices: what tables of the curator, and readers, call a column",
@@ -97,6 +98,7 @@ OF_PRODUCTS = {
 # What some bundles have besides.
 MAY_HAVE = {"about"}
 RELEASES_MAY_HAVE = {"read_from", "columns"}
+STREAMS_MAY_HAVE = {"closed_at"}
 PRODUCTS_MAY_HAVE = {"histogram": {"chosen_method"}, "queries": {"synthetic_rows"}}
 # Entries of an entry, none of which is left out.
 INSIDE = {
@@ -217,7 +219,7 @@ def _entries(product: str) -> tuple[set[str], set[str]]:
     """Those that release.json of a product has, and those that it may have."""
     is_stream = product == STREAM
     needed = EVERYWHERE | (OF_STREAMS if is_stream else OF_RELEASES) | OF_PRODUCTS.get(product, set())
-    more = (set() if is_stream else RELEASES_MAY_HAVE) | PRODUCTS_MAY_HAVE.get(product, set())
+    more = (STREAMS_MAY_HAVE if is_stream else RELEASES_MAY_HAVE) | PRODUCTS_MAY_HAVE.get(product, set())
     return needed, needed | MAY_HAVE | more
 
 

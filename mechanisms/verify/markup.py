@@ -153,6 +153,7 @@ _FETCHES = re.compile(r"@import|url\((?!#)|image-set|src\(|\\", re.IGNORECASE)
 STYLES = {
     "cd7c55ef926bb6baa79a74135ebaa97cd763cb719fe99317ab3a1e19525180ea",
     "52bc07030bfa128525c32712308240b7fdad4a94236e386c8fd6acc936e417b8",
+    "e2121427c07a90fc9f694e0dcb360a004788105e0be870cb15a1311bad90b4ff",
 }
 
 

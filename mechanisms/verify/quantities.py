@@ -231,6 +231,11 @@ def _date(own: Quantities) -> str:
     return str(own.release.get("measured_at") or own.release["last_published_at"])
 
 
+def _closed(own: Quantities) -> list[str]:
+    """When a running count was closed; nothing of one that goes on."""
+    return [str(own.release["closed_at"])] if "closed_at" in own.release else []
+
+
 def _last_day(own: Quantities) -> Iterator[dt.date]:
     """Of the newest period of a running count in a calendar."""
     if "series" in own.tables:
@@ -247,6 +252,11 @@ def _times_measured(own: Quantities) -> list[float]:
     """How often a pair of columns was, at most, which a map's darkest shade stands for."""
     times = own.derived.times_measured
     return [] if times is None else [max(1.0, float(times.max(initial=0.0)))]
+
+
+def _levels(own: Quantities, name: str) -> list[float]:
+    """How many measured pairs are of a level, by the noise of their tables."""
+    return [] if own.derived.levels is None else [float(getattr(own.derived.levels, name))]
 
 
 def _newest(own: Quantities, name: str) -> list[float]:
@@ -312,6 +322,8 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "characteristics": lambda own: [float(len(own.plan["columns"]))],
     "day": lambda own: [float(_date(own)[8:10])],
     "year": lambda own: [float(_date(own)[:4])],
+    "closed day": lambda own: [float(day[8:10]) for day in _closed(own)],
+    "closed year": lambda own: [float(day[:4]) for day in _closed(own)],
     "last day": lambda own: [float(day.day) for day in _last_day(own)],
     "last year": lambda own: [float(day.year) for day in _last_day(own)],
     "columns": _shown_columns,
@@ -325,6 +337,9 @@ _BY_NAME: dict[str, Callable[[Quantities], Iterable[float]]] = {
     "periods": lambda own: [float(own.release["periods"])],
     "widest answers": _widest_of_answers,
     "all together": _all_together,
+    "good pairs": lambda own: _levels(own, "good"),
+    "rough pairs": lambda own: _levels(own, "rough"),
+    "noisy pairs": lambda own: _levels(own, "noisy"),
     "pairs": lambda own: [float((own.tables["pairs"]["measured"] == "True").sum())],
     "sums": lambda own: [*own.of("plan details.sums"), *own.derived.factors.sums],
     "cells": lambda own: [float(len(own.tables["cells"])), *own.derived.factors.cells],

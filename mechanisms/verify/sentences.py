@@ -182,10 +182,17 @@ _OF_PEOPLE: tuple[tuple[str, ...], ...] = (
         (f"Shares of the {cost}: columns #/#, tables #/#", "shares", "shares", "shares", "shares")
         for cost in ("cost", "loss")  # as earlier bundles say
     ),
-    ("for the # of # pairs", "pairs", "lines pairs"),
+    ("for the # of # pairs", "pairs", "lines pairs"),  # as earlier bundles say
+    ("for # of # pairs", "good pairs", "lines pairs"),
+    ("misplaces at most # % of", "10"),
+    ("Small differences, in # of # pairs", "rough pairs", "lines pairs"),
+    ("misplaces # to # % of the", "10", "30"),
+    ("go together, in # of # pairs", "noisy pairs", "lines pairs"),
+    ("misplaces over # % of", "30"),
     # Running counts.
     ("# period published up to # … #", "periods", "day", "year"),
     ("# periods published up to # … #", "periods", "day", "year"),
+    ("Closed on # … #: no", "closed day", "closed year"),
     ("Up to …: # ± #", "newest count", "newest margin"),
     ("Up to # … #: #", "last day", "last year", "newest count"),
     ("Up to # … #, the total of", "last day", "last year"),

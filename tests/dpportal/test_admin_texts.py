@@ -10,6 +10,7 @@ from django.utils.translation import gettext, override
 
 from dpportal.accounts import audit
 from dpportal.accounts.models import AuditEntry, PersonSession, User
+from dpportal.datasets.models import Conversion, Dataset
 from dpportal.platform import admin_texts
 
 
@@ -87,3 +88,12 @@ def test_pages_speak_like_the_portal(office: Client, administrator: User, addres
 
 def test_the_counter_of_ticks_has_one_word_in_page_and_script(office: Client) -> None:
     assert "%(sel)s of %(cnt)s ticked" in office.get("/admin/jsi18n/").text
+
+
+def test_titles_of_single_pages_are_in_the_readers_language(chinese: Client, dataset: Dataset) -> None:
+    """They began with “Conversion of”, whatever the language."""
+    Conversion.objects.get_or_create(dataset=dataset)
+    with override("zh-hans"):
+        title = gettext("Conversion of %(subject)s") % {"subject": dataset.pk}
+    page = chinese.get(f"/admin/datasets/conversion/{dataset.pk}/change/")
+    assert page.status_code == 200 and title in page.text

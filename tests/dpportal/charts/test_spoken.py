@@ -7,7 +7,9 @@ import plotly.graph_objects as go
 import pytest
 from django.template.loader import render_to_string
 
+from dpportal.charts.area_map import Areas, area_figure
 from dpportal.charts.chosen_counts import ChosenCounts, chosen_figure
+from dpportal.charts.queries import answers_figure
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.charts.screens import for_screens
 from dpportal.charts.spoken import spoken_summary
@@ -63,6 +65,23 @@ def test_a_page_says_it_in_the_name_of_the_picture_and_a_file_by_itself_does_not
         "_still_chart.html", {"drawn": for_screens(figure.json), "title": "People by sex"}
     )
     assert page.count('aria-label="People by sex. Highest: 4 at m; lowest: 3 at f."') == 2
+
+
+def test_a_map_says_where_most_and_fewest_are_and_how_many_in_all() -> None:
+    """It had the names of its areas and colours, and no number."""
+    square = [0, 0, 1, 0, 1, 1]
+    areas = Areas(1, 1, {name: [square] for name in ("a", "b", "c")})
+    figure = area_figure(
+        areas, ["a", "b", "c"], np.array([875.4, -3.0, 1200.0]), half_width=35, column="area"
+    )
+    said = spoken_summary(figure.json)
+    assert said == "3 areas, 2,072 in all; highest: 1,200 at c; lowest: −3 at b."
+
+
+def test_answers_are_heard_as_whole_numbers() -> None:
+    answers = np.array([4039.2, -11.54, 12.5])
+    figure = answers_figure(["x", "y", "z"], answers, np.ones(3), np.arange(3), 3)
+    assert spoken_summary(figure.json) == "Highest: 4,039 at x; lowest: −12 at y."
 
 
 def test_what_has_no_numbers_along_an_axis_has_no_words() -> None:

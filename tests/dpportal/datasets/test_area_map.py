@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,21 @@ def test_areas_are_found_by_the_property_that_names_most_values() -> None:
     assert sorted(areas.shapes) == ["blue", "red"] and areas.width == pytest.approx(1000, abs=1)
     # Two squares of three are kept, with the gap between them: the last begins after two thirds.
     assert min(areas.shapes["blue"][0][::2]) == pytest.approx(2 / 3 * 1000, abs=1)
+
+
+def test_names_are_compared_as_they_are_seen_where_only_one_is_meant() -> None:
+    """Of a file that macOS wrote, or in capitals, no area was found, though it shows the very names."""
+    apart = unicodedata.normalize("NFD", "Łódzkie Dolnośląskie")
+    lodz, lower = apart.split()
+    areas = geojson.read(
+        file(feature(lodz, square(0, 0)), feature(lower.upper(), square(1, 0))), ["Łódzkie", "Dolnośląskie"]
+    )
+    assert set(areas.shapes) == {"Łódzkie", "Dolnośląskie"}
+    # Two values, or two names, that are seen alike are not told apart; the same signs always are.
+    two = file(feature("RED", square(0, 0)), feature("blue", square(1, 0)))
+    assert set(geojson.read(two, ["red", "Red", "blue"]).shapes) == {"blue"}
+    both = file(feature("RED", square(0, 0)), feature("red", square(1, 0)), feature("Blue", square(2, 0)))
+    assert len(geojson.read(both, ["red", "blue"]).shapes["red"]) == 1
 
 
 def test_degrees_of_longitude_are_as_wide_as_they_are_there() -> None:

@@ -117,6 +117,28 @@ def test_a_refused_file_can_be_read_otherwise(desk):
 
 
 @pytest.mark.slow
+def test_who_changes_how_a_refused_file_is_read_is_not_sent_to_rows_that_are_not_there(desk):
+    dataset = uploaded(desk, b"a,b\n1,2\n3;4\n")
+    address = reverse("datasets:reading", args=[dataset.pk])
+    refused = desk.post(address, {**FORM, "delimiter": ";"}, follow=True).text
+    assert (
+        "Saved: how the file is read. It is read again now." in refused
+        and "Look at the first rows" not in refused
+    )
+
+
+@pytest.mark.slow
+def test_a_fault_of_the_file_is_said_in_the_readers_language(desk, curator, monkeypatch):
+    """The page of a file that takes too long said so in English."""
+    dataset = uploaded(desk, b"a,b\n1,2\n")
+    address = reverse("datasets:reading", args=[dataset.pk])
+    monkeypatch.setattr(records, "LOOK_SECONDS", 0.0)
+    assert "longer than 0 seconds" in desk.get(address).text
+    type(curator).objects.filter(pk=curator.pk).update(language="zh-hans")
+    assert "longer than" not in desk.get(address).text
+
+
+@pytest.mark.slow
 def test_nothing_changes_once_it_is_frozen(desk, curator, django_capture_on_commit_callbacks):
     dataset = uploaded(desk, b"a,b\n1,2\n")
     with django_capture_on_commit_callbacks(execute=True):

@@ -10,8 +10,9 @@ import pytest
 
 from mechanisms.accounting import Definition
 from mechanisms.microdata.constraints import Wishes
-from mechanisms.microdata.cost_estimate import foresee, memory, pair_error, row_count
+from mechanisms.microdata.cost_estimate import foresee, memory, row_count
 from mechanisms.microdata.packing import unpack
+from mechanisms.microdata.pair_levels import pair_error
 from mechanisms.microdata.quality import closeness, correlations, mean_deviation, table_of_rows, triples
 from mechanisms.microdata.tables import PairTables
 from mechanisms.noise import Noise

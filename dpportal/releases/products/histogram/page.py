@@ -13,13 +13,15 @@ from dpportal.charts.own_cells import own_cells
 from dpportal.charts.reader_counts import reader_figure
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_sentence, listed
-from dpportal.publications.extremes import is_certainly_largest
+from dpportal.publications.extremes import apart_from_all, is_certainly_largest
 from dpportal.releases.products.shared import bin_error
 from dpportal.releases.products.shared.figures import as_integers, figure_json
 from dpportal.releases.titles import spoken
+from mechanisms import registry
 from mechanisms.arrays import let_go, runs, summed
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Domain
+from mechanisms.histogram.box_sums import half_width_apart
 from mechanisms.protocol import Plan, Result
 from mechanisms.synthesis.table import people_in_cells
 
@@ -106,7 +108,11 @@ def _finding(
     numbers: list[float] = [*result.raw[places].tolist(), -math.inf, -math.inf]
     called, counts = _groups(plan.domain, places[:2]), as_integers(result.raw[places]).tolist()
 
+    apart = most_apart(plan)
+
     def is_above(first: float, other: float) -> bool:
+        if apart is not None:
+            return first - other > apart
         return is_certainly_largest(first, other, half_width, result.raw.size, plan.noise)
 
     if is_above(numbers[0], numbers[1]):
@@ -115,6 +121,18 @@ def _finding(
     if places.size > 2 and is_above(numbers[1], numbers[2]):
         alike |= {"leading": called, "leading_counts": counts[:2], "count_margin": half_width}
     return {**shown, **alike, **_largest_sum(plan.domain, result.raw, summed_box)}
+
+
+def most_apart(plan: Plan) -> int | None:
+    """By more than how much the largest noisy count is above the next if it is certain; None where formulas do not say.
+
+    Of several columns half of the 5 % is left for sums of single ones.
+    """
+    if not registry.mechanism(plan.mechanism).is_plain or plan.noise is None or plan.domain.size < 2:
+        return None
+    groups = plan.domain.size
+    rivals = groups / 2 if len(plan.domain.shape) == 1 else groups
+    return apart_from_all(half_width_apart(plan), rivals, plan.noise)
 
 
 def _groups(domain: Domain, places: np.ndarray) -> list[str]:

@@ -103,6 +103,7 @@ class HistogramPresenter(Presenter[Plan, Result]):
             return {}
         return {
             "margin_apart": half_width_apart(inner) if measured.is_plain else None,
+            "most_apart": page.most_apart(plan),
             **explorer.explored(
                 spoken(plan.domain),
                 question,

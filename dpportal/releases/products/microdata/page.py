@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 
@@ -17,8 +19,9 @@ from dpportal.releases.products.shared.finding import counted
 from mechanisms import registry
 from mechanisms.box_queries import CellSum
 from mechanisms.domain import Domain
-from mechanisms.microdata.cost_estimate import foresee, pair_error
+from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.files import column_counts, measured_pairs
+from mechanisms.microdata.pair_levels import PairLevels, pair_error
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 
 MOST_LINES, MOST_PAIRS = 2_000, 1_000
@@ -34,7 +37,7 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
     released = plan.of_columns(result.columns)
     counts, pairs = column_counts(plan, result.margins, result.half_widths), measured_pairs(released, result)
     people = public_people(result)
-    tables = measured.shown(released.domain, result)
+    tables, levels = measured.shown(released.domain, result), PairLevels.of(result.tables, people)
     return {
         "finding": counted(everyone, result.total),
         "sample": sample.first_rows(plan, result, seed),
@@ -42,7 +45,8 @@ def page(plan: MicrodataPlan, result: MicrodataResult, everyone: CellSum | None,
         "rows": len(result.rows),
         "means": means.lines(plan, result),
         "kept": list(released.domain.shown_names) if plan.keep is not None else [],
-        "relied_on": relied_pairs.relied_on(plan),
+        "relied_on": relied_pairs.relied_on(plan, levels),
+        "levels": asdict(levels),
         "target": relied_pairs.named(plan)["target"],
         "impossible": relied_pairs.named(released)["zeros"][:MOST_IMPOSSIBLE],
         "all_impossible": len(released.wishes.zeros),

@@ -8,12 +8,14 @@ from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import in_a_row, listed
 from mechanisms import registry
 from mechanisms.microdata.features import FEATURES
+from mechanisms.microdata.pair_levels import PairLevels
 from mechanisms.microdata.plan import MicrodataPlan
 
 
-def relied_on(plan: MicrodataPlan) -> str:
-    """What is near to the truth in the rows, and what was not measured."""
-    return registry.microdata(plan.mechanism).relied_on
+def relied_on(plan: MicrodataPlan, levels: PairLevels) -> str:
+    """What is near to the truth in the rows, and what was not measured. levels: of measured pairs."""
+    method = registry.microdata(plan.mechanism)
+    return levels.sentence if method.measures_pairs else method.relied_on
 
 
 def unheeded(plan: MicrodataPlan) -> str:

@@ -17,6 +17,7 @@ from dpportal.releases import services
 from dpportal.releases.execution import RELEASES
 from dpportal.releases.models import Release
 from dpportal.releases.products import confirmed_plan
+from dpportal.releases.products.histogram.page import most_apart
 from dpportal.releases.products.shared.explorer import PickForm, explored
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Boolean, Categorical, Date, Domain, Integer, Real
@@ -154,9 +155,10 @@ def test_a_page_says_whether_two_groups_differ(client, draft):
     assert is_beyond or "it can be noise alone" in answer.text
     public = client.get(release.get_absolute_url())
     apart = half_width_apart(confirmed_plan(release))
-    assert f"Two noisy counts that are more than {apart} apart differ in truth, too" in " ".join(
-        public.text.split()
-    )
+    text = " ".join(public.text.split())
+    assert "Two groups that you picked before you saw their counts differ" in text
+    assert f"more than {apart} apart (95 %)" in text
+    assert f"more than {most_apart(confirmed_plan(release))} above every other (95 %)" in text
 
 
 MANY = Domain(

@@ -23,6 +23,7 @@ from dpportal.releases.products.summary.table_one import TableOne
 from mechanisms import registry
 from mechanisms.accounting import Definition, Loss
 from mechanisms.domain import Categorical, Domain, Integer
+from mechanisms.histogram.box_sums import half_width_apart
 from mechanisms.matrix.fixed_strategies import CellsStrategy
 from mechanisms.matrix.workload.text import read_workload
 from mechanisms.moments.column import MeasuredColumn
@@ -31,6 +32,7 @@ from mechanisms.moments.mechanism import BernsteinSums, exact_sums
 from mechanisms.noise import Noise
 from mechanisms.noise.laws import DiscreteGaussian, DiscreteLaplace
 from mechanisms.noise.sum_quantiles import widening
+from mechanisms.protocol import Measurement
 from mechanisms.summary.estimates import estimates
 from mechanisms.summary.mechanism import ColumnTables
 from tests.mechanisms.summary.counting import counted
@@ -128,6 +130,21 @@ def test_counts_that_hardly_move_have_a_largest_by_more_than_their_noise() -> No
     assert law.half_width(0.95) == 0
     assert not is_certainly_largest(11, 10, 0, 100, law)
     assert is_certainly_largest(20, 10, 0, 100, law)
+
+
+@every_loss
+def test_the_headline_goes_by_what_the_page_says_of_differences(loss: Loss) -> None:
+    """Of counts 114 apart it said that none is the largest; below stood that 69 apart is a difference in truth."""
+    method = next(m for m in registry.HISTOGRAMS if m.is_plain and loss.definition in m.definitions)
+    plan = method.plan(Domain((GROUP,)), {}, loss)
+    apart = histogram_page.most_apart(plan)
+    assert apart is not None and apart > half_width_apart(plan)
+    for above in (apart, apart + 1):
+        raw = np.zeros(plan.domain.size, dtype=np.int64)
+        raw[1] = above
+        result = method.reconstruct(plan, Measurement(raw))
+        found = histogram_page._finding(plan, result, None, lambda _picks: None)
+        assert ("largest" in found) is (above > apart)
 
 
 @pytest.mark.slow
