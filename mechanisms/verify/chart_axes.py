@@ -20,7 +20,7 @@ from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing, Word
 
 _NEAR = 1.1
 # So far from what they name stand marks beside cells, and below them or bars.
-_BESIDE, _BELOW = 8.0, 25.0
+_LEFT_OF, _BELOW = 8.0, 25.0
 
 
 class PlacedShape(Protocol):
@@ -43,7 +43,7 @@ def off_axis(
     if across == "x" and not panels and _middle_of(drawing) is not None:
         return _strange_sides(row, drawing, series)
     are_labels = all(word.text in series.labels for word in row)
-    is_placed = are_labels if panels else _are_beside(row, across, drawing)
+    is_placed = are_labels if panels else _are_outside(row, across, drawing)
     return list(chart_marks.off_scale(row, across)) if is_placed else [word.text for word in row]
 
 
@@ -100,13 +100,13 @@ def _middle_of(drawing: Drawing) -> float | None:
     return middle if meet else None
 
 
-def _are_beside(row: Sequence[Word], across: str, drawing: Drawing) -> bool:
+def _are_outside(row: Sequence[Word], across: str, drawing: Drawing) -> bool:
     """Whether they stand to the left of all cells or bars, or below them."""
     if not drawing.rectangles:
         return False
     left, top, width, height, _back = np.concatenate(drawing.rectangles).T
     if across == "y":
-        return all(abs(left.min() - _BESIDE - word.x) < _NEAR for word in row) and all(
+        return all(abs(left.min() - _LEFT_OF - word.x) < _NEAR for word in row) and all(
             top.min() - _BELOW <= word.y <= (top + height).max() + _BELOW for word in row
         )
     inside = all(left.min() - _BELOW <= word.x <= (left + width).max() + _BELOW for word in row)
