@@ -56,6 +56,8 @@ class ChartSeries:
     ) -> None:
         """weights: of strategies, sums × cells, which maps show. series: what a chart adds up itself, in its order."""
         self.labels = {*labels, *map(as_shown, labels)}
+        # What columns are called on pages, which stands over groups.
+        self.names: set[str] = set()
         self._tables = [table for table in tables.values() if len(table) <= _LONGEST]
         self.sizes = frozenset(size for table in tables.values() for size in _sizes(table))
         every = [each for table in tables.values() for each in _series(table)]
@@ -89,14 +91,19 @@ class ChartSeries:
                 yield from np.hstack([every, 100 * every])[named]
 
     def match(
-        self, values: np.ndarray, tolerance: np.ndarray | float, *, scaled: bool = False
+        self,
+        values: np.ndarray,
+        tolerance: np.ndarray | float,
+        *,
+        scaled: bool = False,
+        is_cut: bool = False,
     ) -> MatchedSeries | None:
         """The series that a shape shows; None where it shows none of them.
 
-        scaled: whether only the sizes beside the largest are known.
+        scaled: whether only the sizes beside the largest are known. is_cut: whether what is below 0 has no shape.
         """
         for in_order in (True, False):
-            every = self._above if scaled else self.every
+            every = self._above if scaled or is_cut else self.every
             nearest = [
                 (own if in_order else known, _wrong(values, own / one, known / one, tolerance, in_order))
                 for own, known in every

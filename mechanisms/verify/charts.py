@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms.verify import chart_maps, chart_marks, chart_names, chart_places, chart_words
+from mechanisms.verify import chart_axes, chart_maps, chart_marks, chart_names, chart_places, chart_words
 from mechanisms.verify.chart_marks import PIXEL
 from mechanisms.verify.chart_series import SHARE, ChartSeries, MatchedSeries
 from mechanisms.verify.shown_numbers import step_of, value_of
@@ -269,20 +269,24 @@ def _strange_words(
     others = [
         word
         for place, word in enumerate(drawing.words)
-        if place not in marks and not (len(upright) > 1 and _is_heading(word, upright))
+        if place not in marks
+        and not (len(upright) > 1 and _is_heading(word, upright))
+        and not chart_axes.is_heading_of_sides(word, drawing, series)
     ]
     for row, across in _rows(others, upright):
         if not panels and drawing.rectangles and chart_marks.are_first_places(row, across):
             continue
         if len(row) >= 3 and across != "over" and all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
             named = _strange_names(row, drawing.words, shown, series) if across == "y" else None
-            yield from chart_marks.off_scale(row, across) if named is None else named
+            yield from (
+                chart_axes.off_axis(row, across, drawing, panels, series, shown) if named is None else named
+            )
             continue
         words = [word.text for word in row if word.text not in series.labels]
         yield from (text for text in words if "95" not in (_levels(text) or ["95"]))
         is_over = across == "over"
         strange = [word.text for word in row if not _is_known(word, series, shown, is_over)]
-        if strange and across == "x" and _are_on_axis(row, series, shown):
+        if strange and across == "x" and chart_axes.are_on_axis(row, series, shown):
             continue
         # Words of a calendar, or of another language, are in no table.
         if len(strange) <= SHARE * len(row) or WORD_OF_NUMBER.fullmatch(row[0].text):
@@ -336,20 +340,6 @@ def _rows(words: Sequence[Word], panels: Sequence[np.ndarray]) -> Iterator[tuple
 def _left_of(word: Word, panels: Sequence[np.ndarray]) -> float:
     """Where the panel begins that the word is in or below."""
     return max((float(grid[0, 0]) for grid in panels if grid[0, 0] <= word.x), default=0.0)
-
-
-def _are_on_axis(row: Sequence[Word], series: ChartSeries, shown: Sequence[ShapeNumbers]) -> bool:
-    """Whether two marks, which tell no scale by themselves, stand where the shapes' first place and last say."""
-    if not shown or not all(WORD_OF_NUMBER.fullmatch(word.text) for word in row):
-        return False
-    places = max((shape.places for shape in shown), key=len)
-    begin, reach = places.min(), np.ptp(places)
-    at, numbers = np.array([word.x for word in row]), np.array([value_of(word.text) for word in row])
-    return any(
-        bool((np.abs(begin + (numbers - first) / (last - first) * reach - at) < _NEAR).all())
-        for first, last in series.axes
-        if last > first and reach > 0
-    )
 
 
 def _levels(text: str) -> list[str]:

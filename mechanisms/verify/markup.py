@@ -19,7 +19,6 @@ TAGS = frozenset(
     [
         "body",
         "caption",
-        "circle",
         "code",
         "dd",
         "details",
@@ -38,7 +37,6 @@ TAGS = frozenset(
         "input",
         "label",
         "li",
-        "line",
         "main",
         "meta",
         "ol",
@@ -71,11 +69,11 @@ TAGS = frozenset(
 ATTRIBUTES = frozenset(
     re.findall(
         r"[\w-]+",
-        "aria-description aria-hidden aria-label aria-labelledby aria-sort charset class content cx cy d "
+        "aria-description aria-hidden aria-label aria-labelledby aria-sort charset class content d "
         "data-difference data-shape data-sort data-sortable data-stays dominant-baseline fill fill-opacity font-family "
-        "font-size font-weight for height id lang name open points preserveaspectratio r role rx ry scope "
+        "font-size font-weight for height id lang name open points preserveaspectratio role scope "
         "stroke stroke-dasharray stroke-linecap stroke-linejoin stroke-opacity stroke-width tabindex text-anchor "
-        "transform type viewbox width x x1 x2 xmlns y y1 y2",
+        "transform type viewbox width x xmlns y",
     )
 )
 # Labels of an axis are turned where they are long, and a drawing stands below its title; nothing else is moved.
@@ -90,7 +88,7 @@ _ONLY = {
     "data-shape": re.compile("upright"),
 }
 # Within a drawing; others would end it there, and their text be shown beside it.
-_SHAPES = frozenset(["circle", "g", "line", "path", "polygon", "polyline", "rect", "text"])
+_SHAPES = frozenset(["g", "path", "polygon", "polyline", "rect", "text"])
 # In what the parts of a table stand, and nowhere else: a reader would end a part that is left open where it likes.
 _PARENTS = {
     "table": ("",),

@@ -60,6 +60,12 @@ def page_tables(release: JsonObject, tables: Tables) -> list[PageTable]:
     return _WORKERS[release["product"]](release["plan"], tables)
 
 
+def column_names(plan: JsonObject) -> frozenset[str]:
+    """What pages call the columns of which cells are made."""
+    names = Domain.from_json(plan["domain"]).shown_names if "domain" in plan else ()
+    return frozenset(each for name in names for each in _spoken(name))
+
+
 def _spoken(name: str) -> frozenset[str]:
     """A column's name for readers may be without what stands over several columns, and has blanks for underscores."""
     shown = as_shown(name)

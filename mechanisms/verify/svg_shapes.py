@@ -85,8 +85,12 @@ def read(svg: str) -> Drawing:
         if stroke in _FRAME:
             drawing.grid += [points] if stroke in _GRID else []
             drawing.unread += [] if _is_straight(points) else [places[:20]]
+        elif stroke == _WHISKER or _is_upright(points):
+            drawing.whiskers += [points] if _is_straight(points) else []
+            drawing.unread += [] if _is_straight(points) else [places[:20]]
         else:
-            (drawing.whiskers if stroke == _WHISKER or _is_upright(points) else drawing.lines).append(points)
+            drawing.lines.append(points)
+            drawing.unread += [] if _goes_on(points) else [places[:20]]
     drawing.bands += map(_points, _POLYGON.findall(svg))
     for path, fill, opacity in _PATH.findall(svg):
         before = len(drawing.rectangles)
@@ -94,6 +98,11 @@ def read(svg: str) -> Drawing:
         if opacity and len(drawing.rectangles) > before:
             drawing.shades.append(Shade(drawing.rectangles[-1], float(opacity), fill == _BELOW))
     return drawing
+
+
+def _goes_on(line: np.ndarray) -> bool:
+    """Whether no point is to the left of the one before, as those of a series are: no digit but 1 is written so."""
+    return bool((np.diff(line[:, 0]) >= 0).all())
 
 
 def _is_straight(points: np.ndarray) -> bool:

@@ -32,6 +32,7 @@ from mechanisms.verify import (
     chart_shares,
     charts,
     html_tables,
+    lone_numbers,
     markup,
     page_text,
     printed_table,
@@ -46,7 +47,7 @@ from mechanisms.verify.finding import Finding, State
 from mechanisms.verify.foreign_digits import foreign, own_words
 from mechanisms.verify.json_values import leaves
 from mechanisms.verify.known_numbers import KnownNumbers
-from mechanisms.verify.page_tables import PageTable, page_tables
+from mechanisms.verify.page_tables import PageTable, column_names, page_tables
 from mechanisms.verify.quantities import Quantities
 from mechanisms.verify.shown_numbers import DATE, SHOWN
 from mechanisms.verify.svg_shapes import WORD_OF_NUMBER
@@ -123,6 +124,8 @@ class _Texts:
         if name.endswith((".html", ".svg")):
             compared += self._charts(name, text) + self._titles(text)
         compared += Compared(0, tuple(self._sorted_otherwise(text)))
+        if name.endswith(".html"):
+            compared += Compared(0, tuple(lone_numbers.lone(text, self._bundle.release, self._series.labels)))
         if name.endswith(".svg"):
             return _finding(
                 name,
@@ -291,6 +294,7 @@ class _Texts:
         labels |= {label.replace("_", " ").strip() for label in labels}  # as readers are shown names
         series = ChartSeries(own, labels, self._weights(), self._charted())
         series.axes |= {(1.0, float(number)) for number in self._quantities.answers}
+        series.names |= column_names(self._bundle.release["plan"])
         return series
 
     def _charted(self) -> Iterator[np.ndarray]:

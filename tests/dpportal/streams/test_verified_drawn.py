@@ -27,10 +27,12 @@ from mechanisms.verify.bundle import Bundle
 from mechanisms.verify.checks import verify
 from mechanisms.verify.finding import State
 from tests.dpportal.publications.test_notebook import run
-from tests.dpportal.releases.products.drawn_releases import MOST_DRAFTS, Drawing
+from tests.dpportal.releases.products.drawn_releases import MOST_DRAFTS, ODD, Drawing
 from tests.dpportal.streams import building
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled]
+# Beside the cells that the portal adds no value may be called so.
+OWN_CELLS = {"other", "missing"}
 FIRST, _, LAST = os.environ.get("DPPORTAL_DRAWN", "1-8").partition("-")
 
 
@@ -59,12 +61,22 @@ def _opened(draw: random.Random, dataset: Dataset, column: Categorical) -> Strea
     raise AssertionError(f"all drafts were refused: {refusals}")
 
 
+def _column(draw: random.Random, taken: str, *, odd: bool) -> Categorical:
+    """odd: whether it and its values are called as few are."""
+    count = draw.randint(2, 3)
+    if not odd:
+        return Categorical("region-7", values=("Nord", "Süd", "65+")[:count])
+    name, *values = draw.sample([each for each in ODD if each not in {taken, *OWN_CELLS}], 1 + count)
+    return Categorical(name, values=tuple(values))
+
+
 @pytest.mark.parametrize("seed", range(int(FIRST), int(LAST) + 1))
+@pytest.mark.parametrize("odd", [False, True], ids=["", "odd names"])
 def test_a_fresh_bundle_of_a_drawn_running_count_holds(
-    curator: User, administrator: User, tmp_path: Path, seed: int
+    curator: User, administrator: User, tmp_path: Path, seed: int, odd: bool
 ) -> None:
-    drawing, draw = Drawing(seed), random.Random(seed)
-    column = Categorical("region-7", values=("Nord", "Süd", "65+")[: draw.randint(2, 3)])
+    drawing, draw = Drawing(seed, odd=odd), random.Random(seed)
+    column = _column(draw, drawing.attributes[0].name, odd=odd)
     drawing.attributes = [*drawing.attributes[:1], column]
     stream = _opened(draw, drawing.dataset(curator, administrator, "stream"), column)
     counts = [0] * len(stream.labels)

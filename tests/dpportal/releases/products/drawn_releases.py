@@ -110,6 +110,8 @@ ODD = (
     ),
     *("...", "column", "x 1 " * 30, "I", "12:30"),
 )
+# Of each person's one answer the portal asks whether such a column names people.
+NAMES_OF_PEOPLE = {"People"}
 PERSON = "block"
 KINDS = ("integer", "real", "date", "categorical", "boolean")
 MOST_DRAFTS = 40
@@ -130,6 +132,8 @@ class Drawing:
 
     def dataset(self, owner: User, administrator: User, product: str) -> Dataset:
         """The table, a protection under which the product can be released, and a budget for any of it."""
+        if product == "response":
+            self.attributes = [a for a in self.attributes if a.name not in NAMES_OF_PEOPLE]
         table = {a.name: [self._field(a) for _ in range(building.ROWS)] for a in self.attributes}
         people = [str(row // 2) for row in range(building.ROWS)]
         dataset = dataset_of(owner, "Survey 2021", {PERSON: people, **table}, self.attributes)

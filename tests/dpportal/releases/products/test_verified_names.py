@@ -80,6 +80,15 @@ def test_answers_of_a_workload(curator, administrator, tmp_path, name):
     assert other_than_held(release, tmp_path) == []
 
 
+def test_a_chart_of_two_groups_whose_column_is_called_by_a_number(curator, administrator, tmp_path):
+    """Their bars grow to both sides, and over them stands what their column is called."""
+    values = {"2019": ["ab"[n % 2] for n in range(300)], "age": [str(20 + n % 60) for n in range(300)]}
+    domain = [Categorical("2019", values=("a", "b")), Integer("age", lower=0, upper=99, width=10)]
+    dataset = building.granted(dataset_of(curator, "Survey", values, domain), administrator, "20")
+    release = finished(dataset, "histogram", ["2019", "age"], "9", "laplace-histogram")
+    assert other_than_held(release, tmp_path) == []
+
+
 @pytest.mark.parametrize("name", ["Total", "Mean", "2019", "All", "-1"])
 def test_means_by_groups(curator, administrator, tmp_path, name):
     values = {name: ["ab"[n % 2] for n in range(300)], "age": [str(20 + n % 60) for n in range(300)]}
