@@ -34,7 +34,7 @@ def started(data: Path) -> Iterator[Portal]:
     process = subprocess.Popen(command, cwd=ROOT, env=plain, stdout=subprocess.PIPE, text=True)
     try:
         passwords = dict(PASSWORD.findall(_until_ready(process)))
-        keep_first_passwords(data)
+        keep_first_passwords(data, plain)
         yield Portal(f"http://127.0.0.1:{port}", passwords)
     finally:
         # Not SIGINT: a process that was started in the background ignores it.

@@ -20,6 +20,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_SECONDS = 300.0
 ADDRESS = re.compile(r"running at (http://\S+)")
+KEEP_PASSWORDS = """
+from dpportal.accounts.models import User
+User.objects.update(must_change_password=False)
+"""
 
 
 def free_port() -> int:
@@ -69,13 +73,13 @@ class Portal:
 
     def __init__(self, data: Path, port: int, *options: str, **variables: str) -> None:
         """options: of its command; one worker without them. variables: of its environment, beside a fresh one's."""
-        self.data, self.port = data, port
+        self.data, self.port, self.environment = data, port, {**environment(), **variables}
         self.output = data.parent / f"output-{time.monotonic_ns()}"
         with self.output.open("wb") as output:
             self.process = subprocess.Popen(
                 command(data, port, *(options or ("--workers", "1"))),
                 cwd=ROOT,
-                env={**environment(), **variables},
+                env=self.environment,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -89,7 +93,7 @@ class Portal:
         """Of a person whom its first start made, who need not choose another."""
         shown = re.search(rf"^\s*{name}\s+password (\S+)$", self.said(), re.MULTILINE)
         assert shown is not None, self.said()
-        keep_first_passwords(self.data)
+        keep_first_passwords(self.data, self.environment)
         return shown[1]
 
     def children(self, word: str) -> list[int]:
@@ -126,10 +130,21 @@ class Portal:
             self.interrupt()
 
 
-def keep_first_passwords(data: Path) -> None:
-    """Let the first people sign in without choosing passwords of their own."""
-    with closing(sqlite3.connect(data / "portal.sqlite3", timeout=20)) as database, database:
-        database.execute("UPDATE accounts_user SET must_change_password = 0")
+def keep_first_passwords(data: Path, variables: dict[str, str]) -> None:
+    """Let the first people sign in without choosing passwords of their own.
+
+    The portal writes that: nobody signs in whose row says what it did not write.
+    """
+    with closing(sqlite3.connect(data / "portal.sqlite3", timeout=20)) as database:
+        if not database.execute("SELECT 1 FROM accounts_user WHERE must_change_password").fetchall():
+            return
+    subprocess.run(
+        [sys.executable, "manage.py", "shell", "--no-imports", "--command", KEEP_PASSWORDS],
+        cwd=ROOT,
+        env={**variables, "DPPORTAL_DATA_DIR": str(data)},
+        timeout=PATIENCE_SECONDS,
+        check=True,
+    )
 
 
 def answers(port: int) -> bool:
