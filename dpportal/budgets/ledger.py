@@ -113,7 +113,7 @@ def _bind_people(dataset: Dataset, others: Collection[Dataset]) -> None:
 
 def lock_with_similar(dataset: Dataset) -> list[SimilarDataset]:
     """The similar datasets that have a budget; none of them is granted more until this transaction ends."""
-    similar = near_duplicates.similar_datasets(dataset)
+    similar = near_duplicates.written_similar(dataset, BudgetRefusedError)
     lock_dataset(dataset, *(k.dataset for k in similar))
     return near_duplicates.with_budget(similar)
 

@@ -128,7 +128,8 @@ def may_read(request: HttpRequest, publication: Publication) -> bool:
     """Whether the visitor may see what is there to publish: of a dataset open to them, or public."""
     right = with_right(request, publication.dataset).right
     is_public = publication.is_public and watched.is_written(publication, "published_at", "withdrawn_at")
-    return publication.is_publishable and (is_public or right > 0)
+    is_own = right > 0 and watched.is_written(publication, "dataset_id")
+    return publication.is_publishable and (is_public or is_own)
 
 
 def shows_own(request: HttpRequest) -> bool:

@@ -14,6 +14,8 @@ from django.utils.translation import gettext as _, gettext_noop, ngettext
 
 from dpportal.accounts.audit_words import clause, clauses
 from dpportal.datasets.models import Dataset
+from dpportal.history import watched
+from dpportal.history.imprints import ForgedRowError
 from dpportal.history.watched import WatchedManager
 from dpportal.platform.keyed import keyed_digest
 from dpportal.platform.sealed import SealedField
@@ -90,6 +92,19 @@ def similar_datasets(dataset: Dataset) -> list[SimilarDataset]:
     """The other datasets that hold the same table or nearly, whoever owns them, the likest first."""
     own = TableSketch.objects.filter(dataset=dataset).first()
     return similar_to_table(dataset, dataset.fingerprint, _sketch(own) if own else None, dataset.relations)
+
+
+def written_similar(dataset: Dataset, refused: type[Exception]) -> list[SimilarDataset]:
+    """The same, once all that they are known by is what the portal wrote, and none of it is missing.
+
+    Raises `refused`.
+    """
+    try:
+        watched.require_every(TableSketch, "content")
+        watched.require_every(Dataset, "fingerprint", "relations")
+    except ForgedRowError as fault:
+        raise refused(str(fault)) from None
+    return similar_datasets(dataset)
 
 
 def with_budget(similar: list[SimilarDataset]) -> list[SimilarDataset]:

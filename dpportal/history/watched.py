@@ -278,6 +278,17 @@ def require_all(
         raise ForgedRowError(f"{model._meta.model_name} {other}")
 
 
+def require_every(model: type[models.Model], *names: str) -> None:
+    """The same of these fields of all rows of a model, of which none may be missing."""
+    watch = _watches[model]
+    rows = {str(row.pk): row for row in model._base_manager.filter(watch.rows)}
+    newest = imprints.newest_lines(watch.kind)
+    missing = (name for name, line in newest.items() if line.digests and name not in rows)
+    states = {name: watch.values_of(row, names) for name, row in rows.items()}
+    if other := next(iter([*missing, *imprints.unstated(watch.kind, states, newest)]), ""):
+        raise ForgedRowError(f"{model._meta.model_name} {other}")
+
+
 def require_fields(row: models.Model, *names: str) -> None:
     """The same of some fields, by which something is told or read; without names of all that are noted."""
     if not is_written(row, *names):
