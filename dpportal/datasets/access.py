@@ -89,7 +89,7 @@ def with_right(request: HttpRequest, dataset: Dataset) -> Dataset:
 
 def with_listed_right(request: HttpRequest, dataset: Dataset) -> Dataset:
     """The same in a list, by what rows say alone, in no more statements however long it is. Pages ask `with_right`."""
-    return _knowing(request, dataset, lambda person, own: _right_and_row(person, own)[0])
+    return _knowing(request, dataset, _listed_right_of)
 
 
 def _knowing(request: HttpRequest, dataset: Dataset, right: Callable[[User, Dataset], int]) -> Dataset:
@@ -101,17 +101,16 @@ def _knowing(request: HttpRequest, dataset: Dataset, right: Callable[[User, Data
 
 def right_of(person: User, dataset: Dataset) -> int:
     """0 for a stranger, and for whoever was made owner or given a share past the portal."""
-    right, by = _right_and_row(person, dataset)
-    names = ["owner_id"] if by is dataset else []
-    return right if by is not None and watched.is_written(by, *names) else 0
-
-
-def _right_and_row(person: User, dataset: Dataset) -> tuple[int, Dataset | Share | None]:
-    """What rows say that somebody may do, and which row says so."""
     if dataset.owner_id == person.pk:
-        return Right.OWN, dataset
+        return Right.OWN if watched.is_written(dataset, "owner_id") and dataset.owner_id == person.pk else 0
     share = Share.objects.filter(dataset=dataset, person=person).first()
-    return share.right if share else 0, share
+    return share.right if share and watched.is_written(share) else 0
+
+
+def _listed_right_of(person: User, dataset: Dataset) -> int:
+    if dataset.owner_id == person.pk:
+        return Right.OWN
+    return Share.objects.filter(dataset=dataset, person=person).values_list("right", flat=True).first() or 0
 
 
 def own_publication(request: HttpRequest, rows: QuerySet[P], publication_id: UUID) -> P:

@@ -252,8 +252,17 @@ def written(rows: models.QuerySet[M], key: object) -> M:
 
 
 def is_written(row: models.Model, *names: str) -> bool:
-    """Whether a row is, as it is in memory, what the portal wrote; with names, whether these fields are."""
-    return _watches[type(row)].is_written(row, names)
+    """Whether a row is what the portal wrote, or with names these fields of it; for whoever reads them afterwards.
+
+    They are read again where they are not: the portal may just be writing them. False of a row that is gone.
+    """
+    for _attempt in range(READ_AT_MOST):
+        if _watches[type(row)].is_written(row, names):
+            return True
+        time.sleep(PAUSE_SECONDS)
+        with suppress(type(row).DoesNotExist):  # type: ignore[attr-defined]
+            row.refresh_from_db(fields=[*(names or _watches[type(row)].columns)])
+    return False
 
 
 def require_written(*rows: models.Model) -> None:
@@ -291,7 +300,7 @@ def require_every(model: type[models.Model], *names: str) -> None:
 
 def require_fields(row: models.Model, *names: str) -> None:
     """The same of some fields, by which something is told or read; without names of all that are noted."""
-    if not is_written(row, *names):
+    if not _watches[type(row)].is_written(row, names):
         raise ForgedRowError(f"{row._meta.model_name} {row.pk}")
 
 
