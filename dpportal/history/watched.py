@@ -18,6 +18,7 @@ from dpportal.history import imprints
 from dpportal.history.imprints import ForgedRowError, ImprintKind, StoredState
 from dpportal.history.values_in_memory import WrittenValues, values_of
 from dpportal.platform.sealed import UndecryptableValue
+from dpportal.platform.sealing_faults import KeyMissingFault
 from dpportal.platform.storage import StorageFault
 
 M = TypeVar("M", bound=models.Model)
@@ -254,10 +255,14 @@ def written(rows: models.QuerySet[M], key: object) -> M:
 def is_written(row: models.Model, *names: str) -> bool:
     """Whether a row is what the portal wrote, or with names these fields of it; for whoever reads them afterwards.
 
-    They are read again where they are not: the portal may just be writing them. False of a row that is gone.
+    They are read again where they are not: the portal may just be writing them. False of a row that is gone. True where
+    the master key is missing: nothing can be told then, nor opened, spent or signed.
     """
     for _attempt in range(READ_AT_MOST):
-        if _watches[type(row)].is_written(row, names):
+        try:
+            if _watches[type(row)].is_written(row, names):
+                return True
+        except KeyMissingFault:
             return True
         time.sleep(PAUSE_SECONDS)
         with suppress(type(row).DoesNotExist):  # type: ignore[attr-defined]

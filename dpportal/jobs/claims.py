@@ -316,8 +316,10 @@ def sweep(
     """
     lost = jobs.filter(_lost())
     used_up = lost.filter(attempts__gte=settings.JOB_ATTEMPTS)
+    interrupted, refused = str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS), str(REFUSED_BY_DATABASE)
+    # Whoever has the database can have written anything for a reason.
     for pk, failure in list(used_up.values_list("pk", "failure")):
-        _give_up(jobs.model, pk, partial(give_up, pk, _interruption(failure)))
+        _give_up(jobs.model, pk, partial(give_up, pk, refused if failure == refused else interrupted))
     waiting = jobs.filter(state=JobState.QUEUED) | lost.filter(attempts__lt=settings.JOB_ATTEMPTS)
     if not Heartbeat.can_work():
         return
@@ -325,12 +327,6 @@ def sweep(
     for pk in stale.values_list("pk", flat=True):
         if _update_unless_held(jobs.filter(pk=pk), hinted_at=Now()):
             hint(pk)
-
-
-def _interruption(failure: str) -> str:
-    """Why a job is given up. failure: as its row says, where whoever has the database can have written anything."""
-    refused = str(REFUSED_BY_DATABASE)
-    return refused if failure == refused else str(GAVE_UP).format(attempts=settings.JOB_ATTEMPTS)
 
 
 def _give_up(model: type[Job], pk: JobKey, give_up: Callable[[], None]) -> None:

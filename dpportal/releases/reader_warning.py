@@ -18,7 +18,9 @@ def warned_level(release: Release, plan: ReleasePlan, page: Json) -> str:
     page: what the public page shows. What the curator said of people and purpose is nobody else's business: it is the
     noisy number of people that counts, and single numbers.
     """
-    people = (page.get("finding") or {}).get("people")
+    finding = page.get("finding")
+    # Means begin with a sentence for each column, and none with a number of people.
+    people = finding.get("people") if isinstance(finding, dict) else None
     if people is None:
         return ""
     public = copy(release)

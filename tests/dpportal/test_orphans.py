@@ -174,7 +174,7 @@ def test_estimates_that_a_late_worker_keeps_are_nobodys(ready, monkeypatch):
     """On its machine the last digits may be others: readers' sums would not be those of the files any more."""
     released, written, late = np.array([3.0, 4.0]), [], np.array([3.5, 4.5])
     stored_estimates.keep_estimates(ready.result, released)
-    file_imprints.note(ready, file_imprints.loose_files(ready))
+    file_imprints.note(ready, ready.artifacts.all(), file_imprints.loose_files(ready))
     keep = stored_estimates.keep_estimates
 
     def kept_late(page: str, _values: np.ndarray) -> None:
