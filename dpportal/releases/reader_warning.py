@@ -7,7 +7,7 @@ from copy import copy
 from dpportal.platform.json_types import Json
 from dpportal.publications.verdict import VerdictLevel
 from dpportal.releases.models import Release
-from dpportal.releases.products import ReleasePlan, planner_of
+from dpportal.releases.products import ReleasePlan, planner_of, presenter_of
 
 WARNED = (VerdictLevel.DOUBTFUL, VerdictLevel.USELESS)
 
@@ -25,5 +25,6 @@ def warned_level(release: Release, plan: ReleasePlan, page: Json) -> str:
         return ""
     public = copy(release)
     public.people, public.purpose = max(1, people), Release.Purpose.CELLS
-    level = planner_of(public).reader_level(plan, public)
+    verdict = planner_of(public).verdict(plan, public)
+    level = presenter_of(public).reader_level(plan, public.people) or (verdict.level if verdict else None)
     return level.value if level in WARNED else ""

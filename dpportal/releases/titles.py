@@ -85,7 +85,7 @@ def _spoken(columns: Sequence[str], parameters: Json) -> str:
 def _first_and_more(columns: Sequence[str], between: str = "") -> str:
     """“age, sex and 6 more columns”; all where they are few and short, with `between` or as a sentence has them."""
     if len(columns) <= NAMED_COLUMNS and len("  ".join(columns)) <= NAMED_LETTERS:
-        return between.join(columns) if between else in_sentence(columns)
+        return between.join(columns) if between or not columns else in_sentence(columns)
     two_fit = len(columns) > FIRST_COLUMNS and len("  ".join(columns[:FIRST_COLUMNS])) <= NAMED_LETTERS
     first = columns[: FIRST_COLUMNS if two_fit else 1]
     more = len(columns) - len(first)

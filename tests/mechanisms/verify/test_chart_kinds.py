@@ -147,10 +147,16 @@ def test_a_bar_that_lies_to_the_left_says_its_number_there(half):
 
 
 def test_an_axis_to_both_sides_has_marks_that_grow_to_both():
-    marks, series = (10, 5, 0, 5, 10, 15), counts(a=["x"], noisy_count=[1])
+    """Below bars of 10 and of 15, which meet at 200."""
+    marks, series = (10, 5, 0, 5, 10, 15), counts(a=["x", "y"], noisy_count=[10, 15])
     axis = "".join(word(str(mark), 100 + 50 * place, 300) for place, mark in enumerate(marks))
-    assert compared(f"<svg>{axis}</svg>", series).strange == []
-    assert "20" in compared(f"<svg>{axis.replace('>15<', '>20<')}</svg>", series).strange
+    bars = "".join(
+        f'<path d="M{at} 50.0h{wide}v10.0h-{wide}z" fill="var(--accent)" fill-opacity="{ink}">'
+        for at, wide, ink in (("100.0", "100.0", "0.35"), ("200.0", "150.0", "1"))
+    )
+    assert compared(f"<svg>{bars}{axis}</svg>", series).strange == []
+    assert compared(f"<svg>{bars}{axis.replace('>15<', '>20<')}</svg>", series).strange != []
+    assert compared(f"<svg>{axis}</svg>", series).strange != []
 
 
 def mapped(cells: list[tuple[float, float, float, float]], wide: float = 10.0) -> str:

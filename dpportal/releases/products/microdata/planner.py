@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_lazy
 from dpportal.budgets.templatetags.numbers import percent
 from dpportal.datasets.models import DomainVersion
 from dpportal.platform.json_types import Json
-from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, level_of
+from dpportal.publications.verdict import Verdict
 from dpportal.releases.models import Release
 from dpportal.releases.products.microdata import cost_estimate, means, relied_pairs, simulations, usefulness
 from dpportal.releases.products.microdata.dependency_lines import dependency_lines
@@ -105,10 +105,6 @@ class MicrodataPlanner(Planner[Microdata, MicrodataPlan]):
 
     def verdict(self, plan: MicrodataPlan, draft: Release) -> Verdict | None:
         return usefulness.expected(plan, draft.people) if draft.people else None
-
-    def reader_level(self, plan: MicrodataPlan, public: Release) -> VerdictLevel | None:
-        """Of single columns: what pairs are good for, page and files say by themselves."""
-        return level_of(foresee(plan, public.people).column, SHARES) if public.people else None
 
     def worker_questions(self, draft: Release, domain: Domain, loss: Loss) -> list[WorkerQuestion]:
         """The simulation of all methods on made-up tables of this shape."""

@@ -12,7 +12,7 @@ from django.utils.translation import get_language, gettext_lazy
 from dpportal.datasets import records
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
-from dpportal.publications.verdict import Verdict
+from dpportal.publications.verdict import SHARES, Verdict, VerdictLevel, level_of
 from dpportal.releases.models import Release
 from dpportal.releases.products.microdata import (
     assessment,
@@ -32,6 +32,7 @@ from mechanisms import registry
 from mechanisms.box_queries import CellSum, Picks
 from mechanisms.domain import Domain
 from mechanisms.microdata.box_sums import cell_sum
+from mechanisms.microdata.cost_estimate import foresee
 from mechanisms.microdata.files import measured_facts
 from mechanisms.microdata.plan import MicrodataPlan, MicrodataResult
 from mechanisms.tabular.headers import Headers
@@ -52,6 +53,10 @@ class MicrodataPresenter(Presenter[MicrodataPlan, MicrodataResult]):
     """Rows to work with, noisy counts of single columns, and what was measured of pairs."""
 
     main_table = "synthetic.csv"
+
+    def reader_level(self, plan: MicrodataPlan, people: int) -> VerdictLevel | None:
+        """Of single columns: what pairs are good for, page and files say by themselves."""
+        return level_of(foresee(plan, people).column, SHARES)
 
     def tables(
         self, reconstructed: ReconstructedRelease[MicrodataPlan, MicrodataResult], folder: Path

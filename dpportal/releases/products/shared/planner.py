@@ -15,7 +15,7 @@ from dpportal.datasets.models import DomainVersion
 from dpportal.jobs.memoised import QuestionKind
 from dpportal.platform.json_types import Json
 from dpportal.platform.listed_names import joint
-from dpportal.publications.verdict import Verdict, VerdictLevel, rounded
+from dpportal.publications.verdict import Verdict, rounded
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.draft_form import ChoiceForm
 from dpportal.releases.products.shared.job_cost import JobCost
@@ -148,8 +148,3 @@ class Planner(ABC, Generic[M, P]):
     @abstractmethod
     def verdict(self, plan: P, draft: Release) -> Verdict | None:
         """Whether the release is expected to be of use, before anything is spent; None if nobody can tell."""
-
-    def reader_level(self, plan: P, public: Release) -> VerdictLevel | None:
-        """The same for readers, who are warned by it. public: with a number of people that everyone may know."""
-        verdict = self.verdict(plan, public)
-        return verdict.level if verdict else None

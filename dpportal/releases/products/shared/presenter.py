@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from dpportal.platform.json_types import Json
 from dpportal.publications.table import Table
-from dpportal.publications.verdict import Verdict
+from dpportal.publications.verdict import Verdict, VerdictLevel
 from dpportal.releases.models import Release
 from dpportal.releases.products.shared.values import P, R, ReconstructedRelease
 
@@ -56,6 +56,10 @@ class Presenter(ABC, Generic[P, R]):
 
     def stored_estimates(self, reconstructed: ReconstructedRelease[P, R]) -> np.ndarray | None:
         """What `explore` needs beside the measurement, (n,) numbers to be stored; None if it needs nothing."""
+        return None
+
+    def reader_level(self, plan: P, people: int) -> VerdictLevel | None:
+        """By which readers are warned, foreseen for so many people; None where the planner's verdict tells it."""
         return None
 
     def explore(self, release: Release, plan: P, question: QueryDict) -> Json:
