@@ -106,7 +106,11 @@ def _are_outside(row: Sequence[Word], across: str, drawing: Drawing) -> bool:
         return False
     left, top, width, height, _back = np.concatenate(drawing.rectangles).T
     if across == "y":
-        return all(abs(left.min() - _LEFT_OF - word.x) < _NEAR for word in row) and all(
+        # Bars to both sides begin at the middle: the longest to the left need not reach the axis.
+        widest = _NEAR if _middle_of(drawing) is None else np.inf
+        gaps = np.array([left.min() - _LEFT_OF - word.x for word in row])
+        are_near = gaps.min() > -_NEAR and gaps.max() < widest and np.ptp(gaps) < _NEAR
+        return bool(are_near) and all(
             top.min() - _BELOW <= word.y <= (top + height).max() + _BELOW for word in row
         )
     inside = all(left.min() - _BELOW <= word.x <= (left + width).max() + _BELOW for word in row)
