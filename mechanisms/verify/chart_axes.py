@@ -1,7 +1,7 @@
 """Rows of marks that stand at no line of a grid: whether they stand where the shapes' numbers put them.
 
-Below a panel of lines the first place and the last are known; a map has its marks beside its cells, and one whose bars
-grow to both sides has them so far from its middle as a bar of that number is long.
+Below a panel of lines the first place and the last are known, and bars that grow to both sides have their marks so far
+from the middle as a bar of that number is long. Of others only that they are even is known.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from mechanisms.verify.shown_numbers import value_of
 from mechanisms.verify.svg_shapes import WORD_OF_NUMBER, Drawing, Word
 
 _NEAR = 1.1
-# So far from what they name stand marks beside cells, and below them or bars.
-_LEFT_OF, _BELOW = 8.0, 25.0
 
 
 class PlacedShape(Protocol):
@@ -42,9 +40,7 @@ def off_axis(
         return []
     if across == "x" and not panels and _middle_of(drawing) is not None:
         return _strange_sides(row, drawing, series)
-    are_labels = all(word.text in series.labels for word in row)
-    is_placed = are_labels if panels else _are_outside(row, across, drawing)
-    return list(chart_marks.off_scale(row, across)) if is_placed else [word.text for word in row]
+    return list(chart_marks.off_scale(row, across))
 
 
 def are_on_axis(row: Sequence[Word], series: ChartSeries, shapes: Sequence[PlacedShape]) -> bool:
@@ -86,7 +82,8 @@ def _strange_sides(row: Sequence[Word], drawing: Drawing, series: ChartSeries) -
         tolerance = PIXEL * slope * (1 + widths / apart.max())
         match = series.match(slope * widths, tolerance, is_cut=True)
         others = np.ones(len(widths), bool) if match is None else match.wrong
-        strange += [f"{width:.1f}" for width in widths[others]]
+        # A bar of nobody, or of less than nobody, has no width.
+        strange += [f"{width:.1f}" for width in widths[others & (widths > 0)]]
     return strange
 
 
@@ -98,20 +95,3 @@ def _middle_of(drawing: Drawing) -> float | None:
     ends, middle = first[:, 0] + first[:, 2], float(second[0, 0])
     meet = (np.abs(ends - middle) < 2 * PIXEL).all() and (np.abs(second[:, 0] - middle) < 2 * PIXEL).all()
     return middle if meet else None
-
-
-def _are_outside(row: Sequence[Word], across: str, drawing: Drawing) -> bool:
-    """Whether they stand to the left of all cells or bars, or below them."""
-    if not drawing.rectangles:
-        return False
-    left, top, width, height, _back = np.concatenate(drawing.rectangles).T
-    if across == "y":
-        # Bars to both sides begin at the middle: the longest to the left need not reach the axis.
-        widest = _NEAR if _middle_of(drawing) is None else np.inf
-        gaps = np.array([left.min() - _LEFT_OF - word.x for word in row])
-        are_near = gaps.min() > -_NEAR and gaps.max() < widest and np.ptp(gaps) < _NEAR
-        return bool(are_near) and all(
-            top.min() - _BELOW <= word.y <= (top + height).max() + _BELOW for word in row
-        )
-    inside = all(left.min() - _BELOW <= word.x <= (left + width).max() + _BELOW for word in row)
-    return inside and all(0 < word.y - (top + height).max() <= _BELOW for word in row)

@@ -156,36 +156,6 @@ def test_an_axis_to_both_sides_has_marks_that_grow_to_both():
     )
     assert compared(f"<svg>{bars}{axis}</svg>", series).strange == []
     assert compared(f"<svg>{bars}{axis.replace('>15<', '>20<')}</svg>", series).strange != []
-    assert compared(f"<svg>{axis}</svg>", series).strange != []
-
-
-def test_names_that_are_numbers_stand_to_the_left_of_a_pyramid_whose_bars_do_not_reach_them():
-    series = counts(age=["17", "18", "19", "20"] * 2, noisy_count=[10, 20, 30, 40, 15, 25, 35, 45])
-    left, right = (
-        "".join(
-            f"M{(200 - wide) if is_left else 200:.1f} {50 + 20 * row:.1f}h{wide:.1f}v10.0h-{wide:.1f}z"
-            for row, wide in enumerate(widths)
-        )
-        for is_left, widths in ((True, (10, 20, 30, 40)), (False, (15, 25, 35, 45)))
-    )
-    bars = "".join(
-        f'<path d="{path}" fill="var(--accent)" fill-opacity="{ink}">'
-        for path, ink in ((left, "0.35"), (right, "1"))
-    )
-
-    def strange(at: float) -> list[str]:
-        names = "".join(
-            f'<text x="{at}" y="{55 + 20 * row}" text-anchor="end">{name}</text>'
-            for row, name in enumerate(("17", "18", "19", "20"))
-        )
-        return [
-            name
-            for name in compared(f"<svg>{bars}{names}</svg>", series).strange
-            if name in {"17", "18", "19", "20"}
-        ]
-
-    assert strange(120.0) == []
-    assert strange(158.0) != []
 
 
 def mapped(cells: list[tuple[float, float, float, float]], wide: float = 10.0) -> str:

@@ -38,14 +38,6 @@ IN_DRAWINGS = {
     "a number at a place of another form": f'<text x="2e1" y="20" text-anchor="end">{SAID}</text>',
     "digits in an order of their own": f'<text x="50 40 30 20 10" y="20" text-anchor="end">{SAID[::-1]}</text>',
     "parts of a text": digits('<text x="20" y="20" text-anchor="end"><tspan x="{at}">{text}</tspan></text>'),
-    "a column of marks that are even": "".join(
-        f'<text x="300" y="{80 + 60 * place}" text-anchor="end">{300 - 100 * place}</text>'
-        for place in range(3)
-    ),
-    "a row of marks that are even": "".join(
-        f'<text x="{200 + 90 * place}" y="900" text-anchor="middle">{(1 + place) * 71_234}</text>'
-        for place in range(3)
-    ),
     "a digit as a series": '<polyline points="20,20 30,20 24,40" fill="none" stroke="var(--series-1)" />',
     "a digit as a margin": '<polyline points="20,20 30,20 24,40" fill="none" stroke="var(--text)" />',
     "a digit of lines": '<line x1="20" y1="20" x2="30" y2="20" stroke="red" />',
