@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -103,7 +103,7 @@ def _write(
 ) -> None:
     """Nothing behind a line that the portal did not link: what was not written would be taken from it."""
     newest, changed = newest_lines(kind, subjects), list[Imprint]()
-    foreign = {line.pk for line in chain.changed(LINE, [*newest.values()])}
+    foreign = _foreign(newest.values())
     for subject in subjects:
         line = newest.get(subject)
         if (line is None and parts is not None) or (line and line.pk in foreign):
@@ -187,9 +187,14 @@ def unstated(
 
     newest: see `newest_lines`. An earlier line could be written once more past the portal, and be the newest by that.
     """
-    foreign = {line.pk for line in chain.changed(LINE, [newest[name] for name in states if name in newest])}
+    foreign = _foreign(newest[name] for name in states if name in newest)
     lines = {name: line.digests for name, line in newest.items() if line.pk not in foreign}
     return [name for name, state in states.items() if not _is_stated(kind, name, state, lines.get(name, {}))]
+
+
+def _foreign(lines: Iterable[Imprint]) -> set[int]:
+    """The keys of those that the portal did not link."""
+    return {line.pk for line in chain.changed(LINE, [*lines])}
 
 
 def _is_stated(kind: ImprintKind, subject: str, state: StoredState, newest: Digests) -> bool:
