@@ -44,19 +44,23 @@ def require_confirmed(publication: ChargedPublication, loss: Loss) -> None:
     publication: as `watched.written` gave it. loss: of the plan that it holds.
     """
     assert publication.domain_version is not None and publication.charge is not None
-    require_paid(publication.charge, publication.domain_version, publication.dataset, loss)
-    require_pays(publication.charge, publication.pk, publication.dataset)
+    require_paid(publication.charge, publication.pk, publication.domain_version, publication.dataset, loss)
 
 
-def require_pays(charge: LedgerEntry, key: object, dataset: Dataset) -> None:
+def _require_pays(charge: LedgerEntry, key: object, dataset: Dataset) -> None:
     """Raise ForgedRowError unless a line is a charge for what has this key, of an account of the dataset."""
     is_own = (charge.key, charge.dataset_id, charge.budget.dataset_id) == (key, dataset.pk, dataset.pk)
     if not (is_own and charge.is_charge and charge.state != LedgerEntry.State.VOID):
         raise ForgedRowError(f"line {charge.pk}")
 
 
-def require_paid(charge: LedgerEntry, version: DomainVersion, dataset: Dataset, loss: Loss) -> None:
-    """The same of a charge, a declaration and the dataset whose table is read: another's is not paid by this charge."""
+def require_paid(
+    charge: LedgerEntry, key: object, version: DomainVersion, dataset: Dataset, loss: Loss
+) -> None:
+    """The same of a charge, a declaration and the dataset whose table is read: another's is not paid by this charge.
+
+    key: of what is paid for.
+    """
     watched.require_fields(dataset, *TABLE)
     if dataset.table and owner_of(dataset.table) != dataset.pk:
         raise ForgedRowError(f"dataset {dataset.pk}")
@@ -70,3 +74,4 @@ def require_paid(charge: LedgerEntry, version: DomainVersion, dataset: Dataset, 
     if not (is_paid and chain.is_linked(ledger_lines.LINE, charge)):
         raise ForgedRowError(f"line {charge.pk}")
     require_amounts([charge.budget])
+    _require_pays(charge, key, dataset)

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _, gettext_noop
 
 from dpportal.budgets import ledger, refusals
-from dpportal.budgets.confirmed import require_paid, require_pays
+from dpportal.budgets.confirmed import require_paid
 from dpportal.budgets.ledger import BudgetOnHoldError, BudgetRefusedError
 from dpportal.budgets.models import LedgerEntry
 from dpportal.datasets import records, services as datasets
@@ -100,8 +100,7 @@ def _check_right(choice: ValueChoice) -> None:
 def _chosen(choice: ValueChoice, claim: Claim) -> list[str]:
     """Count people and throw the coins; returns the kept values. Raises ForgedRowError."""
     choice = watched.written(_CHOICES, choice.pk)
-    require_paid(choice.charge, choice.domain_version, choice.dataset, choice.plan.loss)
-    require_pays(choice.charge, choice.pk, choice.dataset)
+    require_paid(choice.charge, choice.pk, choice.domain_version, choice.dataset, choice.plan.loss)
     dataset = choice.dataset
     ledger.require_complete(dataset)
     if not ledger.is_granted_table(dataset):
